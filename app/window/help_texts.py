@@ -19,6 +19,7 @@ PAGES = {
     "Runs": "docs/runs.md",
     "Ways to train": "docs/training.md",
     "Procedures": "docs/procedures.md",
+    "Exports": "docs/exports.md",
     "Open data": "docs/data/opening.md",
     "Project files": "docs/project-file.md",
     "Several computers": "docs/distributed.md",

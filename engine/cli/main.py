@@ -21,6 +21,7 @@ from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.catalogue.foreign_files import foreign, question
 from engine.catalogue.params import ParamSpec
 from engine.cli import data as cli_data
+from engine.cli import export as cli_export
 from engine.cli import run as cli_run
 from engine.cli import runs as cli_runs
 from engine.cli.words import declared, say, warn
@@ -34,7 +35,7 @@ from engine.shapes.problems import Problem
 from engine.values import shown
 
 if TYPE_CHECKING:
-    from engine.emit.fast import Fast
+    pass
 
 OK, PROBLEMS, USAGE, UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -101,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     command("gallery", _gallery, "list the examples that come with the program")
     checking = command("check", _check, "look for problems, and show shapes and sizes")
     training = command("train", _train, "train a project and keep the run in a folder")
-    exporting = command("export", _export, "write a project as a Python script of its own")
+    exporting = command("export", _export, "write a project as Python of its own")
     running = command("run", _run, "list a project's procedures, or run one over trained weights")
     for one in (checking, training, exporting, running):
         one.add_argument("project", metavar="P", help="project file, or gallery:ID")
@@ -128,17 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     training.add_argument(
         "--keep", type=_positive, default=3, metavar="N", help="only the newest N of them (3)"
     )
-    exporting.add_argument("--out", type=Path, required=True, metavar="F", help="the script to write")
-    exporting.add_argument("--replace", action="store_true", help="write over a file at --out that differs")
-    exporting.add_argument(
-        "--weights", type=Path, metavar="RUN", help="with the weights of a run, or a .safetensors"
-    )
-    exporting.add_argument("--fast", action="store_true", help="with what is measured to be fastest here")
-    exporting.add_argument("--distributed", action="store_true", help="with the lines that torchrun needs")
-    exporting.add_argument("--with-data", action="store_true", help="copy the data files beside the script")
-    exporting.add_argument(
-        "--procedures", nargs="*", metavar="NAME", help="with these subcommands: names, all or none (main)"
-    )
+    cli_export.add_arguments(exporting)
     cli_run.add_arguments(running)
     runs = commands.add_parser("runs", help="list, compare, tag, export and delete runs")
     cli_runs.add_to(runs, EXITS)
@@ -327,63 +318,7 @@ def _export(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
     reads = options.with_data or options.fast
     project = open_project(options.project, catalogue, options.allow_outside or not reads)
-    target: Path = options.out
-    if target.is_dir():
-        warn(f"neuroloom export: {target} is a folder; name the script to write.")
-        return USAGE
-    from engine.emit.writing import export
-
-    weights = _weights(project, catalogue, options.weights) if options.weights else None
-    written = export(
-        project,
-        catalogue,
-        target,
-        with_data=options.with_data,
-        weights=weights,
-        fast=_fast(project, catalogue, options),
-        distributed=options.distributed,
-        procedures=_procedures(options.procedures),
-        replace=options.replace,
-    )
-    if options.json:
-        say(json.dumps({"script": str(target), "files": [str(path) for path in written]}))
-    else:
-        for path in written:
-            say(str(path))
-    return OK
-
-
-def _procedures(names: list[str] | None) -> str | list[str]:
-    """Which procedures a script is to have; the main ones where nobody says."""
-    if names is None or names == ["main"]:
-        return "main"
-    return "all" if names == ["all"] else [] if names == ["none"] else names
-
-
-def _fast(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> Fast | None:
-    """What the exported run was fastest with, or what is measured now; None where nobody asks."""
-    from engine.document.shipped import datasets_folder
-    from engine.emit.fast import Fast
-    from engine.runs.records import read_settings
-    from engine.train.autotune import measured
-
-    if options.weights is not None and (options.weights / "settings.json").is_file():
-        recorded = Fast.from_json(read_settings(options.weights).get("fast_path"))
-        if recorded is not None:
-            return recorded
-    if not (options.fast or project.plan.fast):
-        return None
-    found = measured(project, catalogue, datasets_folder())
-    warn(found.sentence())
-    return found
-
-
-def _weights(project: Project, catalogue: Catalogue, place: Path) -> Path:
-    """The weights file of a run. Errors: `TrainingError` where there is none, or it is of another model."""
-    from engine.emit.program import compile_program
-    from engine.runs.checkpoints import load_weights
-
-    return cli_run.load_weights_of(compile_program(project, catalogue).Model(), place, load_weights)
+    return cli_export.export(project, catalogue, options)
 
 
 # -- nodes

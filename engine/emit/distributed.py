@@ -12,13 +12,15 @@ from functools import partial
 from engine.catalogue import Column
 from engine.data.batch import WEIGHT
 from engine.document.plan import Plan
+from engine.emit.entry import Constants
 from engine.emit.passes import Change, Part, changed
 from engine.emit.plain_loop import TAKES
 from engine.emit.statements import Mark, Statement, quoted, tree, under
 from engine.errors import EmitError
 
-WORLD = (
-    'RANK, WORLD = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))  # set by torchrun'
+WORLD = Constants(
+    {"RANK": 'int(os.environ.get("RANK", 0))', "WORLD": 'int(os.environ.get("WORLD_SIZE", 1))'},
+    "set by torchrun",
 )
 
 SIDE_BY_SIDE = "Graphs that lie side by side in a batch cannot be shared out among processes."

@@ -1,9 +1,11 @@
-"""The end of a script: what it asks on the command line, and the order of things when it is run."""
+"""What a script is told: its constants, what it asks on the command line, and in which order it is run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from unicodedata import east_asian_width
 
 from engine.document.graph import Project
@@ -12,7 +14,33 @@ from engine.emit.players import Players
 from engine.emit.statements import Statement, quoted, tree
 
 LONGEST = 78  # columns of a title
+OWN_FOLDER = "Path(__file__).parent"  # of the file that runs
 DEVICE = '"cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
+
+
+@dataclass(frozen=True, slots=True)
+class Constants:
+    """Constants of a script that stand in one line, {name: value as code}."""
+
+    values: Mapping[str, str]
+    comment: str = ""
+
+    def only(self, names: Collection[str]) -> Constants:
+        """Those of them that are among `names`; the comment is about all, and stays with all."""
+        kept = {name: value for name, value in self.values.items() if name in names}
+        return Constants(kept, self.comment if len(kept) == len(self.values) else "")
+
+    def line(self) -> Statement:
+        """The line that sets them."""
+        text = f"{', '.join(self.values)} = {', '.join(self.values.values())}"
+        return Statement(f"{text}  # {self.comment}" if self.comment else text)
+
+
+def home_text(home: str, own: str = OWN_FOLDER) -> str:
+    """Where the data lie as an expression; `own` is the folder from which `home` is seen, "." for itself."""
+    if home == ".":
+        return own
+    return f"Path({quoted(home)})" if Path(home).is_absolute() else f"{own} / {quoted(home)}"
 
 
 def main_lines(

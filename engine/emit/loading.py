@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.catalogue.identifiers import NameBook
 from engine.data.pairs import check_pairs
-from engine.document.shipped import datasets_folder
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
 from engine.emit.places import Places
@@ -20,24 +18,6 @@ from engine.emit.sources.writers import may_carry, straight
 from engine.emit.statements import WIDTH, Statement, printed, quoted, under
 from engine.errors import EmitError
 from engine.shapes.folding import Prepared, Step
-
-
-def home_text(folder: Path | None, beside: Path | None, copied: str | None = None) -> str:
-    """The folder of the data as an expression: of the script itself, below it, or somewhere else.
-
-    `copied` is what a copy of the folder is called beside the script, "" for a copy in the script's own.
-    """
-    own = "Path(__file__).parent"
-    if folder is None:
-        return own
-    if folder.is_relative_to(datasets_folder()):  # copied beside the script as other installed data are
-        return f"{own} / {quoted(folder.relative_to(datasets_folder()).as_posix())}"
-    if beside is not None and folder.is_relative_to(beside):
-        below = folder.relative_to(beside).as_posix()
-        return own if below == "." else f"{own} / {quoted(below)}"
-    if copied is not None:
-        return f"{own} / {quoted(copied)}" if copied else own
-    return f"Path({quoted(folder.as_posix())})"
 
 
 def loaders(node_id: str, data: Data) -> list[Function]:

@@ -49,6 +49,22 @@ class Places:
         self._check_together()
         return name_beside(self.nodes[0][1]) if self.nodes else None
 
+    def home(self, beside: Path | None, with_data: bool) -> str:
+        """Where a script in the folder `beside` finds the data: as seen from there, or wherever that is.
+
+        "." stands for `beside` itself; `with_data` where the files are copied there.
+        """
+        if self.folder is None:
+            return "."
+        if self.folder.is_relative_to(
+            datasets_folder()
+        ):  # copied beside the script as other installed data are
+            return self.folder.relative_to(datasets_folder()).as_posix()
+        if beside is not None and self.folder.is_relative_to(beside):
+            return self.folder.relative_to(beside).as_posix()
+        copied = self.name_beside() if with_data else None
+        return self.folder.as_posix() if copied is None else copied or "."
+
     def files_beside(self, script: Path) -> Copies:
         """The files that a script in the folder `script` takes along. Errors: as `beside.files_beside`."""
         self._check_together()

@@ -280,7 +280,7 @@ def run(name: str, words: Sequence[str]) -> None:
     args = parser.parse_args(words)
 
     torch.set_num_threads($threads)  #: THREADS  #? several
-    globals()["$learner"] = keeping($learner, $tokenisers)  #? learner
+    load.__globals__["$learner"] = keeping($learner, $tokenisers)  #? learner
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Loss, Metric
-from engine.catalogue.identifiers import slug
 from engine.catalogue.training.checks import check_plan, is_general
 from engine.data.pairs import check_pairs
-from engine.data.portable import names_read, portable_source
+from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
 from engine.data.weights import read_weights
 from engine.document.graph import Project
@@ -33,12 +29,13 @@ from engine.emit.distributed import (
     shared,
     together_lines,
 )
-from engine.emit.entry import listed, main_lines, model_only_lines, plain_text
+from engine.emit.entry import Constants, home_text, main_lines, model_only_lines
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
-from engine.emit.loading import Loading, home_text, loaders, loading
+from engine.emit.forms.head import constants_of, constants_of_phases, docstring, import_lines, read_in
+from engine.emit.loading import Loading, loaders, loading
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
-from engine.emit.names import LIBRARY, script_names
+from engine.emit.names import script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
 from engine.emit.phase_texts import BATCHES_OF, IMPORTS, of_one_objective
 from engine.emit.places import places_of
@@ -47,11 +44,12 @@ from engine.emit.players import Players, players_of
 from engine.emit.procedures import carried_by, procedure_parts, started_by
 from engine.emit.statements import (
     BLANK,
-    WIDTH,
-    Line,
+    EMPTY,
     Statement,
     compiled,
+    lines_of,
     printed,
+    text_of,
     tidy,
     tree,
     verbatim,
@@ -61,30 +59,6 @@ from engine.procedures.rows import as_long
 from engine.shapes.inside import joins_rows
 from engine.shapes.shapes import ShapeBook, check
 
-HIDDEN = (
-    "torch",
-    "numpy",
-    "sklearn",
-    "scipy",
-    "safetensors",
-    "networkx",
-    "sympy",
-    "joblib",
-    "triton",
-    "jinja2",
-    "polars",
-    "fastexcel",
-)
-# imported inside the functions that need them, so that only scripts which use them ask for them
-PACKAGES = {
-    "networkx": "networkx",
-    "sklearn": "scikit-learn",
-    "polars": "polars",
-    "fastexcel": "fastexcel",
-    "PIL": "pillow",
-    "tokenizers": "tokenizers",
-    "gymnasium": "gymnasium",
-}
 # Multiply-adds of a batch's forward pass below which one thread is faster than two.
 SMALL_BATCH = 2_000_000
 
@@ -124,6 +98,11 @@ class Script:
     loading: str = ""  # the text of `load` as the application reads
     counts_apart: bool = False  # losses count different places of a batch
     joins: bool = False  # a row that would be a batch of its own joins the batch before it
+    constants: Sequence[Constants] = ()
+    parts: Sequence[Sequence[Statement]] = ()  # all that stands below the constants, in order
+    holds: Sequence[str] = ()  # what the folder of the data has to hold
+    home: str = "."  # where that folder is, as seen from the script's own
+    procedures: Sequence[str] = ()  # the names of its subcommands
 
 
 def export_script(
@@ -182,7 +161,8 @@ def write_script(
     types = book.types
     places = places_of(project, types)
     holds, folder = places.holds(), places.folder
-    home = home_text(folder, beside, places.name_beside() if with_data else None)
+    place = places.home(beside, with_data)
+    home = home_text(place)
     files: Copies = places.files_beside(beside) if with_data and beside else ()
     rules = any(isinstance(one, Rule | ChangeModel) for one in plan.objectives)
     trains = bool(places) and (rules or any(isinstance(types[one], Loss) for one in project.graph.nodes))
@@ -229,27 +209,28 @@ def write_script(
         if players is not None or not shares:
             changes = changes_of_players(players.facts.alike) if players and shares else changes_of_whole()
         parts = shared(parts, changes)
-    body = _apart(parts)
+    body = lines_of(parts)
     short = Short(plan) if players is None else players.short
-    constants = (_general_constants(plan) if short is None else _constants(short)) if trains else []
+    constants = (constants_of_phases(plan) if short is None else constants_of(short)) if trains else []
     if distributed and trains:
-        constants.append(Line(WORLD, WORLD))
-    text = _text(line.plain for line in body)
+        constants.append(WORLD)
+    text = text_of(line.plain for line in body)
     compiled(text, "script")
     parsed = ast.parse(text)
-    doc = _docstring(project, made, holds, home, trains, parsed, [one.name for one in offered])
-    head = printed([*doc, BLANK, *_imports(parsed), BLANK])
-    head += [*constants, *[_EMPTY] * (2 if constants else 1)]
+    named = [one.name for one in offered]
+    doc = docstring(project, holds, place, trains, parsed, named)
+    head = printed([*doc, BLANK, *import_lines(read_in(parsed)), BLANK])
+    head += [*printed([one.line() for one in constants]), *[EMPTY] * (2 if constants else 1)]
     lines = [*head, *body]
-    plain = _text(line.plain for line in head) + tidy(text, parsed)
+    plain = text_of(line.plain for line in head) + tidy(text, parsed)
     source = Source(plain, tuple(line.node_id for line in lines), dict(made.attributes))
-    twin = _text(line.run for line in lines)
+    twin = text_of(line.run for line in lines)
     if fast is not None and fast.threads is not None:
         threads = fast.threads
     apart = len(counts) > 1
     joins = joins_rows(made.book)
     first = next((one for phase in players.functions for one in phase), "") if players else "objective"
-    taken = _text(line.plain for line in _apart(steps)) if steps else ""
+    taken = text_of(line.plain for line in lines_of(steps)) if steps else ""
     return Script(
         source,
         twin,
@@ -265,15 +246,8 @@ def write_script(
         load.key(),
         apart,
         joins,
+        *(constants, parts, holds, place, named),
     )
-
-
-_EMPTY = Line("", "")
-
-
-def _apart(parts: Iterable[Sequence[Statement]]) -> list[Line]:
-    """Parts of a script as lines, with two empty ones between each two."""
-    return [line for part in parts for line in (*printed(part), _EMPTY, _EMPTY)][:-2]
 
 
 def _strict(load: Loading) -> Source:
@@ -281,14 +255,10 @@ def _strict(load: Loading) -> Source:
     if not load.strict:
         return Source("")
     carried = portable_source(load.strict_carries)
-    lines = _apart([*map(verbatim, carried), load.strict])
-    head = printed([*_imports(ast.parse(_text(line.plain for line in lines))), BLANK])
-    lines = [*head, *lines]
-    return Source(_text(line.plain for line in lines), tuple(line.node_id for line in lines))
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "\n".join(lines) + "\n"
+    lines = lines_of([*map(verbatim, carried), load.strict])
+    parsed = ast.parse(text_of(line.plain for line in lines))
+    lines = [*printed([*import_lines(read_in(parsed)), BLANK]), *lines]
+    return Source(text_of(line.plain for line in lines), tuple(line.node_id for line in lines))
 
 
 def _steps(made: Assembly, plan: Plan, players: Players | None) -> list[list[Statement]]:
@@ -379,101 +349,3 @@ def _threads(plan: Plan, book: ShapeBook) -> int | None:
     slower on a busy machine.
     """
     return 1 if plan.batch and plan.batch * book.total_multiply_adds < SMALL_BATCH else None
-
-
-def file_name(project: Project) -> str:
-    """A file name for the script that every system accepts and that hides no module: `mnist_cnn.py`."""
-    stem = slug(project.title, "network")
-    # Python looks beside the script first, so torch.py would be imported in torch's place.
-    if (
-        stem in sys.stdlib_module_names
-        or stem in HIDDEN
-        or re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", stem)
-    ):
-        stem += "_network"
-    return f"{stem}.py"
-
-
-def _docstring(
-    project: Project,
-    made: Assembly,
-    holds: Sequence[str],
-    home: str,
-    trains: bool,
-    parsed: ast.Module,
-    procedures: Sequence[str] = (),
-) -> list[Statement]:
-    title = plain_text(project.title) or "A network"
-    asked = imported(parsed)
-    others = ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in asked)]
-    needs = f"{', '.join(others[:-1])} and {others[-1]}"
-    usage = f"    python {file_name(project)}"
-    if trains:
-        epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
-        usage += (" --data FOLDER" if holds else "") + epochs
-    lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
-    lines += [f"    python {file_name(project)} {one} --weights FILE" for one in procedures]
-    if trains and holds:
-        own = home == "Path(__file__).parent"
-        default = " and is the script's own by default." if own else "; --data names another than the usual."
-        lines += ["", *textwrap.wrap(f"FOLDER holds {listed(holds)}{default}", WIDTH)]
-    return [Statement(text) for text in [*lines, '"""']]
-
-
-def imported(parsed: ast.Module) -> set[str]:
-    """The packages that a script imports, at its top or where it needs them."""
-    used = set().union(*(names_read(part) for part in parsed.body))
-    found = {line.split()[1].partition(".")[0] for one, line in LIBRARY.items() if one in used}
-    for node in ast.walk(parsed):
-        if isinstance(node, ast.Import):
-            found.update(one.name.partition(".")[0] for one in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
-    return found
-
-
-def _imports(parsed: ast.Module) -> list[Statement]:
-    used = {"nn", "torch"}.union(*(names_read(part) for part in parsed.body))
-    asked = [line for one, line in LIBRARY.items() if one in used]
-    groups = ([line for line in asked if _standard(line)], [line for line in asked if not _standard(line)])
-    lines = [Statement("from __future__ import annotations"), BLANK]
-    for group in groups:
-        plain = sorted(one for one in group if one.startswith("import "))
-        from_ = _joined(sorted(one for one in group if one.startswith("from ")))
-        lines += [Statement(one) for one in [*plain, *from_]]
-        if group:
-            lines.append(BLANK)
-    return lines[:-1]
-
-
-def _standard(line: str) -> bool:
-    """Whether an import is of Python's own library."""
-    return line.split()[1].partition(".")[0] in sys.stdlib_module_names
-
-
-def _joined(froms: Sequence[str]) -> list[str]:
-    """`from torch import Tensor` and `from torch import nn` as one line."""
-    grouped: dict[str, list[str]] = {}
-    for one in froms:
-        _, module, _, what = one.split(" ")
-        grouped.setdefault(module, []).append(what)
-    return [f"from {module} import {', '.join(sorted(names))}" for module, names in grouped.items()]
-
-
-def _constants(short: Short) -> list[Line]:
-    plan = short.plan
-    lines = [f"SEED, BATCH, EPOCHS = {plan.seed}, {plan.batch or None}, {plan.epochs}"]
-    if not plan.batch and not short.sized:
-        lines = [f"SEED, EPOCHS = {plan.seed}, {plan.epochs}"]
-    if plan.patience is not None:
-        value = plan.stop.monitor.removeprefix("val_")
-        watched = "validation loss" if value == "loss" else plain_text(value)
-        lines.append(f"PATIENCE = {plan.patience}  # epochs without a better {watched} before training stops")
-    return [Line(text, text) for text in lines]
-
-
-def _general_constants(plan: Plan) -> list[Line]:
-    lines = [f"SEED, BATCH = {plan.seed}, {plan.batch or None}"]
-    if not plan.batch:
-        lines[0] += "  # all rows at once"
-    return [Line(text, text) for text in lines]

@@ -94,6 +94,7 @@ class Line:
     node_id: str | None = None
 
 
+EMPTY = Line("", "")
 BLANK = Statement("")
 
 
@@ -235,6 +236,16 @@ def printed(part: Sequence[Statement]) -> list[Line]:
         twins = [indent + one.run, *[""] * len(rest)] if one.twin is not None else pieces
         found += [Line(piece, twin, one.node_id) for piece, twin in zip(pieces, twins, strict=True)]
     return found
+
+
+def lines_of(parts: Iterable[Sequence[Statement]]) -> list[Line]:
+    """Parts of a file as lines, with two empty ones between each two."""
+    return [line for part in parts for line in (*printed(part), EMPTY, EMPTY)][:-2]
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Lines as the text of a file."""
+    return "\n".join(lines) + "\n"
 
 
 def _flat(part: Iterable[Statement], pad: int) -> Iterator[tuple[int, Statement]]:

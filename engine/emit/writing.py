@@ -1,4 +1,4 @@
-"""Writes a network as a script of its own, with its data and weights beside it: whole or not at all."""
+"""Writes a network as Python of its own, with its data and weights beside it: whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine.document.files import write_atomically
 from engine.document.graph import Project
 from engine.emit.beside import copy_beside, remove
 from engine.emit.fast import Fast
+from engine.emit.forms.form import Form
 from engine.emit.statements import compiled, quoted
 from engine.errors import DataError
 from engine.procedures.registry import MAIN
@@ -20,6 +21,7 @@ def export(
     project: Project,
     catalogue: Catalogue,
     target: Path,
+    form: Form = Form.SCRIPT,
     *,
     with_data: bool = False,
     weights: Path | None = None,
@@ -28,52 +30,58 @@ def export(
     procedures: str | Sequence[str] = MAIN,
     replace: bool = True,
 ) -> list[Path]:
-    """Write the script to `target`, its data and weights beside it; returns the files, the script first.
+    """Write an export to `target`, its data and weights beside it; returns the files, what runs first.
 
     `weights` is a safetensors file of this project's model, `fast` the settings that a run was fastest with;
     `distributed` adds what torchrun needs, `procedures` are "main", "all" or names.
-    Errors: `NeuroloomError`; what this call had written by then is removed again, and no file but the script
-    is replaced by another; that only with `replace`, or by one that is the same.
+    Errors: `NeuroloomError`; what this call had written by then is removed again, and no file but those of
+    the code is replaced by another; these only with `replace`, or by ones that are the same.
     """
-    from engine.emit.script import write_script
+    from engine.emit.forms.make import make_export
 
-    weights_file = target.with_suffix(".safetensors")
-    named = weights_file.name if weights else None
-    script = write_script(
+    made = make_export(
         project,
         catalogue,
-        weights=named,
+        target,
+        form,
+        with_data=with_data,
+        with_weights=weights is not None,
         fast=fast,
         distributed=distributed,
-        beside=target.absolute().parent,
-        with_data=with_data,
         procedures=procedures,
     )
-    compiled(script.plain.text, target.name)
-    if any((target.parent / name).absolute() == target.absolute() for _, name in script.files):
-        raise DataError(f"{target} would take the place of the data: name the script differently.")
-    if not replace and os.path.lexists(target) and not _holds(target, script.plain.text):
-        raise DataError(
-            f"{target} is there already and holds something else.",
-            fix="Add --replace to have it replaced, or name another file.",
-        )
+    texts = {made.root / place: source.text for place, source in made.files.items()}
+    runs = made.root / made.runs
+    for place in (place for place in texts if place.suffix == ".py"):
+        compiled(texts[place], place.name)
+    taken = [made.beside / name for _, name in made.copies]
+    for place in texts:
+        if any(one.absolute() == place.absolute() for one in taken):
+            raise DataError(f"{place} would take the place of the data: name the script differently.")
+        if not replace and os.path.lexists(place) and not _holds(place, texts[place]):
+            raise DataError(
+                f"{place} is there already and holds something else.",
+                fix="Add --replace to have it replaced, or name another file.",
+            )
     content = _read(weights) if weights is not None else b""
-    if weights is not None:
-        _check_place(weights_file, content, target)
-    fresh = [one for one in reversed(target.parents) if not one.exists()]
+    if made.weights is not None:
+        _check_place(made.weights, content, runs)
+    fresh = [one for one in reversed(runs.parents) if not one.exists()]
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh += copy_beside(script.files, target.parent)
-        if weights is not None:
-            fresh += [] if weights_file.exists() else [weights_file]
-            write_atomically(weights_file, content)
-        # The script last: where it stands, everything it needs stands too.
-        write_atomically(target, script.plain.text.encode("utf-8"))
+        runs.parent.mkdir(parents=True, exist_ok=True)
+        fresh += copy_beside(made.copies, made.beside)
+        if made.weights is not None:
+            fresh += [] if made.weights.exists() else [made.weights]
+            write_atomically(made.weights, content)
+        # The code last, and of that what runs: where it stands, everything it needs stands too.
+        for place in sorted(texts, key=lambda one: one == runs):
+            fresh += [] if place.exists() else [place]
+            write_atomically(place, texts[place].encode("utf-8"))
     except BaseException:
         remove(fresh)
         raise
-    taken = [target.parent / name for _, name in script.files]
-    return [target, *([weights_file] if weights else []), *taken]
+    others = [place for place in texts if place != runs]
+    return [runs, *others, *([made.weights] if made.weights else []), *taken]
 
 
 def _holds(place: Path, text: str) -> bool:
@@ -84,12 +92,12 @@ def _holds(place: Path, text: str) -> bool:
         return False
 
 
-def _check_place(place: Path, weights: bytes, script: Path) -> None:
-    """Errors: `DataError` where other weights lie there than those of the script that is replaced."""
+def _check_place(place: Path, weights: bytes, runs: Path) -> None:
+    """Errors: `DataError` where other weights lie there than those of the code that is replaced."""
     if not os.path.lexists(place):
         return
     try:
-        own = place.is_file() and quoted(place.name) in script.read_text("utf-8")
+        own = place.is_file() and quoted(place.name) in runs.read_text("utf-8")
         same = place.is_file() and place.read_bytes() == weights
     except (OSError, ValueError):
         own = same = False

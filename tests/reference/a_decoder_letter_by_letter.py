@@ -373,7 +373,7 @@ def run(name: str, words: Sequence[str]) -> None:
     own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
     args = parser.parse_args(words)
 
-    globals()["learned_characters"] = keeping(learned_characters, TOKENISERS)
+    load.__globals__["learned_characters"] = keeping(learned_characters, TOKENISERS)
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))

@@ -162,6 +162,16 @@ def test_export_writes_a_script_with_weights_and_data(capsys: Captured, flowers:
     assert called(capsys, "export", flowers, "--out", "e.py", "--weights", "nowhere")[0] == 1
 
 
+def test_export_writes_a_package(capsys: Captured, flowers: str) -> None:
+    status, out, _ = called(capsys, "export", flowers, "--out", "net", "--package", "--json")
+    written = objects(out)[0]
+    assert status == 0 and written["package"] == "net"
+    assert all(Path(one).is_file() for one in written["files"])
+    assert Path(written["files"][0]).name == "train.py" and Path("net/pyproject.toml").is_file()
+    Path("file").touch()
+    assert called(capsys, "export", flowers, "--out", "file", "--package")[0] == cli.USAGE
+
+
 def test_a_failed_export_leaves_no_file(capsys: Captured, tmp_path: Path) -> None:
     save_project(with_node(iris(), "n2", units=-1), tmp_path / "bad.nloom")
     status, _, err = called(capsys, "export", "bad.nloom", "--out", "bad.py", "--with-data")

@@ -20,7 +20,8 @@ from pathlib import Path
 import pytest
 
 from engine.data.portable import OURS
-from engine.emit.script import export_script, file_name
+from engine.emit.forms.head import file_name
+from engine.emit.script import export_script
 from tests.engine.sketches import GALLERY_IDS, catalogue, gallery
 
 FOLDER = Path(__file__).parents[2] / "reference"

@@ -16,7 +16,8 @@ from engine.data.sets.scikit_learn import load_iris
 from engine.document.edits import Move, Rename, SetNotes, SetTitle
 from engine.document.graph import Project
 from engine.document.plan import Choice
-from engine.emit.script import export_script, file_name, write_script
+from engine.emit.forms.head import file_name
+from engine.emit.script import export_script, write_script
 from engine.errors import EmitError, ParamError
 from tests.engine.sketches import GALLERY_IDS, Sketch, apply, catalogue, classifier, gallery, image
 

@@ -1,0 +1,40 @@
+"""What an export is made of, in each of its forms: one file, a package, a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.emit.beside import Copies
+
+if TYPE_CHECKING:
+    from engine.emit.script import Source
+
+
+class Form(StrEnum):
+    """What an export is."""
+
+    SCRIPT = "script"
+    PACKAGE = "package"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The files of an export by their places below `root`, and what lies in the folder `beside` its code.
+
+    `runs` is the file that trains and names the `weights`, a file beside it.
+    """
+
+    root: Path
+    files: Mapping[str, Source]
+    runs: str
+    copies: Copies = ()
+    weights: Path | None = None
+
+    @property
+    def beside(self) -> Path:
+        """The folder of the code, with its data and weights."""
+        return (self.root / self.runs).parent

@@ -1,0 +1,151 @@
+"""The head of a file: what it is called, what it says of itself, what it imports, and its constants."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import textwrap
+from collections.abc import Collection, Sequence
+
+from engine.catalogue.identifiers import slug
+from engine.catalogue.training.checks import is_general
+from engine.data.portable import names_read
+from engine.document.graph import Project
+from engine.document.plan import Plan
+from engine.emit.entry import Constants, listed, plain_text
+from engine.emit.names import LIBRARY
+from engine.emit.plain_loop import Short
+from engine.emit.statements import BLANK, WIDTH, Statement
+
+HIDDEN = (
+    "torch",
+    "numpy",
+    "sklearn",
+    "scipy",
+    "safetensors",
+    "networkx",
+    "sympy",
+    "joblib",
+    "triton",
+    "jinja2",
+    "polars",
+    "fastexcel",
+)
+# imported inside the functions that need them, so that only scripts which use them ask for them
+PACKAGES = {
+    "networkx": "networkx",
+    "sklearn": "scikit-learn",
+    "polars": "polars",
+    "fastexcel": "fastexcel",
+    "PIL": "pillow",
+    "tokenizers": "tokenizers",
+    "gymnasium": "gymnasium",
+}
+
+
+def file_name(project: Project) -> str:
+    """A file name for the script that every system accepts and that hides no module: `mnist_cnn.py`."""
+    stem = slug(project.title, "network")
+    # Python looks beside the script first, so torch.py would be imported in torch's place.
+    if (
+        stem in sys.stdlib_module_names
+        or stem in HIDDEN
+        or re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", stem)
+    ):
+        stem += "_network"
+    return f"{stem}.py"
+
+
+def docstring(
+    project: Project,
+    holds: Sequence[str],
+    home: str,
+    trains: bool,
+    parsed: ast.Module,
+    procedures: Sequence[str] = (),
+) -> list[Statement]:
+    title = plain_text(project.title) or "A network"
+    others = packages(parsed)
+    needs = f"{', '.join(others[:-1])} and {others[-1]}"
+    usage = f"    python {file_name(project)}"
+    if trains:
+        epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
+        usage += (" --data FOLDER" if holds else "") + epochs
+    lines = [f'"""{title}', "", f"Exported from Neuroloom. Needs {needs} only.", "", usage]
+    lines += [f"    python {file_name(project)} {one} --weights FILE" for one in procedures]
+    if trains and holds:
+        default = (
+            " and is the script's own by default."
+            if home == "."
+            else "; --data names another than the usual."
+        )
+        lines += ["", *textwrap.wrap(f"FOLDER holds {listed(holds)}{default}", WIDTH)]
+    return [Statement(text) for text in [*lines, '"""']]
+
+
+def packages(parsed: ast.Module) -> list[str]:
+    """The packages that a script needs, as they are installed."""
+    asked = imported(parsed)
+    return ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in asked)]
+
+
+def imported(parsed: ast.Module) -> set[str]:
+    """The packages that a script imports, at its top or where it needs them."""
+    used = set().union(*(names_read(part) for part in parsed.body))
+    found = {line.split()[1].partition(".")[0] for one, line in LIBRARY.items() if one in used}
+    for node in ast.walk(parsed):
+        if isinstance(node, ast.Import):
+            found.update(one.name.partition(".")[0] for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def read_in(parsed: ast.Module) -> set[str]:
+    return {"nn", "torch"}.union(*(names_read(part) for part in parsed.body))
+
+
+def import_lines(used: Collection[str]) -> list[Statement]:
+    """The imports of a file that reads these names."""
+    asked = [line for one, line in LIBRARY.items() if one in used]
+    groups = ([line for line in asked if _standard(line)], [line for line in asked if not _standard(line)])
+    lines = [Statement("from __future__ import annotations"), BLANK]
+    for group in groups:
+        plain = sorted(one for one in group if one.startswith("import "))
+        from_ = _joined(sorted(one for one in group if one.startswith("from ")))
+        lines += [Statement(one) for one in [*plain, *from_]]
+        if group:
+            lines.append(BLANK)
+    return lines[:-1]
+
+
+def _standard(line: str) -> bool:
+    """Whether an import is of Python's own library."""
+    return line.split()[1].partition(".")[0] in sys.stdlib_module_names
+
+
+def _joined(froms: Sequence[str]) -> list[str]:
+    """`from torch import Tensor` and `from torch import nn` as one line."""
+    grouped: dict[str, list[str]] = {}
+    for one in froms:
+        _, module, _, what = one.split(" ")
+        grouped.setdefault(module, []).append(what)
+    return [f"from {module} import {', '.join(sorted(names))}" for module, names in grouped.items()]
+
+
+def constants_of(short: Short) -> list[Constants]:
+    plan = short.plan
+    sized = {"BATCH": str(plan.batch or None)} if plan.batch or short.sized else {}
+    found = [Constants({"SEED": str(plan.seed), **sized, "EPOCHS": str(plan.epochs)})]
+    if plan.patience is not None:
+        value = plan.stop.monitor.removeprefix("val_")
+        watched = "validation loss" if value == "loss" else plain_text(value)
+        about = f"epochs without a better {watched} before training stops"
+        found.append(Constants({"PATIENCE": str(plan.patience)}, about))
+    return found
+
+
+def constants_of_phases(plan: Plan) -> list[Constants]:
+    about = "" if plan.batch else "all rows at once"
+    return [Constants({"SEED": str(plan.seed), "BATCH": str(plan.batch or None)}, about)]
