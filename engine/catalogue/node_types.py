@@ -294,6 +294,10 @@ class Data(NodeType, abstract=True):
         """What a row holds in `column`, and in those beside it, for a text; None where that is not known."""
         return None
 
+    def plainly(self) -> bool:
+        """Whether its file, when it was opened, was found to be as simple readers expect it."""
+        return False
+
     def learned_key(self) -> Hashable | None:
         """Under what the tokens are kept that reading the data learns; None where it learns none."""
         return None

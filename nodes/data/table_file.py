@@ -37,6 +37,7 @@ class TableFile(SplitData, OwnFile):
     )
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
+    plain: bool = param(False, hidden=True, doc="whether the file is as simple readers expect it")
     table: Rows = param(
         (),
         hidden=True,
@@ -86,6 +87,9 @@ class TableFile(SplitData, OwnFile):
 
     def columns(self) -> tuple[Column, ...]:
         return self._columns
+
+    def plainly(self) -> bool:
+        return self.plain
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import files as files

@@ -10,142 +10,19 @@ FOLDER holds penguins.csv; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 16, 40
 PATIENCE = 15  # epochs without a better validation loss before training stops
-
-
-# engine.data.tables.files.wanted_columns, 3 lines, b3ffbcd7411d
-
-
-# engine.data.tables.reading.separator, 3 lines, d4aa7fb7a95c
-
-
-# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
-
-
-# engine.data.tables.reading.is_plain, 4 lines, 0efec0f1972e
-
-
-# engine.data.tables.reading.plain_lines, 21 lines, 236231b252be
-
-
-# engine.data.tables.reading.decoded, 17 lines, 550887648b89
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
-
-
-# engine.data.tables.reading.cell_form, 10 lines, 37f8eb06fa4a
-
-
-# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
-
-
-# engine.data.tables.reading.text_rows, 20 lines, 5b41b825d49b
-
-
-# engine.data.tables.reading.longer_row, 4 lines, b1a67065bee4
-
-
-# engine.data.tables.reading.text_trouble, 21 lines, 9cc9230adb18
-
-
-# engine.data.tables.reading.column_names, 14 lines, 3272b40470f7
-
-
-# engine.data.tables.reading.named_by, 13 lines, 89fd405c13d5
-
-
-# engine.data.tables.reading.text_form, 23 lines, 8e692b3d9af5
-
-
-# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
-
-
-# engine.data.tables.reading.read_text_table, 39 lines, c21217d6a846
-
-
-# engine.data.tables.columns.used_columns, 3 lines, 50e031ee0bfa
-
-
-# engine.data.tables.cells.blank_rows, 12 lines, 88c67f935dff
-
-
-# engine.data.tables.cells.written_numbers, 31 lines, ec15e9e1dce5
-
-
-# engine.data.tables.cells.Cells, 95 lines, efc89a42a161
-
-
-# engine.data.tables.columns.split_keys, 16 lines, 028111623862
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.tables.columns.class_numbers_of, 8 lines, 2db2bd6a6f4f
-
-
-# engine.data.tables.columns.filled, 3 lines, 2ea58e70e217
-
-
-# engine.data.tables.columns.in_units, 5 lines, ee6a4275577a
-
-
-# engine.data.tables.columns.feature_parts, 10 lines, 309570826553
-
-
-# engine.data.tables.columns.fill_of, 11 lines, 367645947d34
-
-
-# engine.data.tables.columns.units_of, 9 lines, 7e3f915b4ff6
-
-
-# engine.data.tables.columns.feature_fit, 22 lines, 1447b018ef1b
-
-
-# engine.data.tables.columns.in_port_order, 5 lines, 0bd929ed9cd6
-
-
-# engine.data.tables.columns.target_fit, 5 lines, c76b639e8a94
-
-
-# engine.data.tables.columns.port_name, 3 lines, aadec8944195
-
-
-# engine.data.tables.columns.target_ports, 6 lines, c77b17b102c0
-
-
-# engine.data.tables.columns.target_values, 8 lines, e66e11f29286
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.tables.columns.split_table, 60 lines, 75003f781836
-
-
-# engine.data.tables.files.load_text_table, 39 lines, 2bb5d2baa916
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -184,36 +61,42 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: features (N, 9); species (N,)."""
-    return load_text_table(
-        folder,
-        device,
-        file="penguins.csv",
-        columns=(
-            ("species", "category", "target", "Adelie", "Chinstrap", "Gentoo"),
-            ("island", "category", "input", "Biscoe", "Dream", "Torgersen"),
-            ("bill_length_mm", "number", "input"),
-            ("bill_depth_mm", "number", "input"),
-            ("flipper_length_mm", "whole", "input"),
-            ("body_mass_g", "whole", "input"),
-            ("sex", "category", "input", "FEMALE", "MALE"),
-        ),
-        missing="drop rows",
-        scaling="standardise",
-        target_scaling="none",
-        dates="days",
-        blanks=(),
-        by="species",
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-        delimiter=",",
-        quote='"',
-        decimal=".",
-        encoding="utf-8",
-        header=True,
-        skip=0,
-    )
+    file = folder / "penguins.csv"
+    schema = {
+        "species": pl.Enum(["Adelie", "Chinstrap", "Gentoo"]),
+        "island": pl.Enum(["Biscoe", "Dream", "Torgersen"]),
+        "bill_length_mm": pl.Float64(),
+        "bill_depth_mm": pl.Float64(),
+        "flipper_length_mm": pl.Float64(),
+        "body_mass_g": pl.Float64(),
+        "sex": pl.Enum(["FEMALE", "MALE"]),
+    }
+    try:
+        table = pl.read_csv(file, infer_schema=False)
+        table = table.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    except (OSError, UnicodeError, pl.exceptions.PolarsError) as error:
+        raise SystemExit(f"{file} is no longer as it was: {str(error).splitlines()[0]}") from error
+    table = table.drop_nulls()
+    keys = table["species"].to_physical().cast(pl.Int64).to_torch()
+    rows = split_by_class(len(table), keys, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    train = rows["train"].numpy()
+    features = []
+    for column in table.drop("species").iter_columns():
+        kind = column.dtype
+        values = column.to_physical().to_numpy()
+        if isinstance(kind, pl.Enum):
+            hot = values[:, None] == np.arange(len(kind.categories))
+            features.append(hot & hot[train].any(0))  # zeros for a class that no training row has
+        else:
+            known = values[train]
+            unit = known.std()
+            features.append((values - known.mean()) / (unit if unit > 1e-12 else 1.0))
+    columns = {"features": torch.from_numpy(np.column_stack(features).astype(np.float32)), "species": keys}
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

@@ -21,6 +21,7 @@ from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import TARGETS, Plan, listed, roles, say_missing
+from engine.data.tables.plain import plain_text
 from engine.data.tables.reading import (
     cell_form,
     decoded,
@@ -242,7 +243,7 @@ def _read_as(
     elif form.aside:
         lines = "1 line is" if len(form.aside) == 1 else f"{len(form.aside):,} lines are"
         said.append(f'{lines} skipped ("Skipped lines").')
-    params = {**params, **written(form)}
+    params = {**params, **written(form), "plain": plain_text(path, form, frame)}
     return _from_frame(path, frame, params, [*remarks, *said], first, watch)
 
 
@@ -392,6 +393,7 @@ def _opened(
         "path": str(path),
         "stamp": stamp(path),
         "rows": rows,
+        "plain": False,
         "table": table,
         **params,
         **plan.params,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.data.images.files import load_image_files, load_masked_images
-from engine.emit.sources import images
+from engine.data.tables.files import load_text_table
+from engine.emit.sources import images, tables
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 
 WRITERS: Mapping[Function, Writer] = {
     load_image_files: Writer(images.write_images, images.MAY_CARRY),
     load_masked_images: Writer(images.write_images, images.MAY_CARRY),
+    load_text_table: Writer(tables.text_table),
 }
 
 

@@ -1,0 +1,1 @@
+"""How sources are read in straight lines."""
