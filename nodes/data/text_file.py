@@ -174,6 +174,7 @@ class TextCorpus(SplitData, Tokenised):
         return f"{self.size:,} {self.tokeniser} · windows of {self.length:,}"
 
 
+PLAIN: Any = param(False, hidden=True, doc="whether a table is as simple readers expect it")
 OF_SENTENCES = param(
     WORDS,
     choices=(WORDS, CHARACTERS, "BPE", "WordPiece"),
@@ -202,6 +203,7 @@ class LabelledText(SplitData, Tokenised, Delimited):
     label: str = param("label", label="Class column", doc="column or field that holds its class")
     classes: Names = param((), hidden=True, doc="the names of the classes, in the order of their numbers")
     count: int = param(0, minimum=0, hidden=True, doc="how many texts were found")
+    plain: bool = PLAIN
     unlabelled: str = param(
         "stop", choices=("stop", "leave out"), label="Without a class", doc="what happens to such texts"
     )
@@ -229,6 +231,9 @@ class LabelledText(SplitData, Tokenised, Delimited):
             Column("length", (), "int64", doc="how many tokens the text has"),
             Column("label", (), "int64", self.classes, doc="the class of the text"),
         )
+
+    def plainly(self) -> bool:
+        return self.plain
 
     def typed(self, column: str, text: str) -> dict[str, Any] | None:
         return self._filled(column, text, "", self.ends)
@@ -280,6 +285,7 @@ class TextPairs(SplitData, Tokenised, Delimited):
     source_column: str = param("source", doc="of a table: the texts that are read")
     target_column: str = param("target", doc="of a table: the texts that are predicted")
     count: int = param(0, minimum=0, hidden=True, doc="how many pairs were found")
+    plain: bool = PLAIN
     tokeniser: str = OF_SENTENCES
     target_size: int = param(
         2000,
@@ -314,6 +320,9 @@ class TextPairs(SplitData, Tokenised, Delimited):
             Column("next", size, "int64", words, doc="the tokens that are predicted, then end"),
             Column("target_mask", size, doc="1 where a token is to be predicted"),
         )
+
+    def plainly(self) -> bool:
+        return self.plain
 
     def typed(self, column: str, text: str) -> dict[str, Any] | None:
         return self._filled(column, text, "source_", False)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,61 +27,7 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 8
 
 
-# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
-
-
 # engine.data.text.tokenisers.portions, 9 lines, b4002111460f
-
-
-# engine.data.text.texts.documents_of, 4 lines, 1a2ad1ac51d2
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.text.texts.corpus_parts, 16 lines, 71c1e1fb1510
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.series.windows.Windows, 16 lines, e13060344ed8
-
-
-# engine.data.series.windows.cut_windows, 7 lines, 92e262a45b20
-
-
-# engine.data.text.texts.corpus_windows, 38 lines, 363277e5e55e
-
-
-# engine.data.text.texts.load_corpus, 27 lines, 1d54c3d89096
-
-
-# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
-
-
-# engine.data.text.tokenisers.character_counts, 11 lines, a7150448da07
-
-
-# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
-
-
-# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
-
-
-# engine.data.text.tokenisers.Characters, 12 lines, 0d0cd01c1535
-
-
-# engine.data.text.tokenisers.learned_characters, 5 lines, 742b19279bf3
-
-
-# engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
 # engine.procedures.text.beams, 20 lines, 3644419ec30b
@@ -159,24 +105,45 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
     }
 
 
+class LetterTokens:
+    """Text as token numbers: 0 fills up, 1 is unknown, 2 begins, 3 ends, 4 hides, others are characters."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = ["[pad]", "[unknown]", "[begin]", "[end]", "[mask]", *tokens]
+        self.numbers = {token: number for number, token in enumerate(self.tokens)}
+
+    def ids(self, text: str) -> np.ndarray[Any, Any]:
+        return np.array([self.numbers.get(one, 1) for one in text], np.int32)
+
+    def text(self, ids: list[int]) -> str:
+        return "".join(self.tokens[one if one < len(self.tokens) else 1] for one in ids)
+
+
+def learned_characters(texts: list[str], size: int) -> LetterTokens:
+    """The commonest characters of texts, at most `size` tokens."""
+    counts = Counter("".join(texts))
+    kept = sorted(counts, key=lambda one: (-counts[one], one))[: size - 5]
+    return LetterTokens(sorted(kept) or ["\n"])
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: tokens (N, 64); next (N, 64)."""
-    return load_corpus(
-        folder,
-        device,
-        file="romeo_and_juliet.txt",
-        encoding="utf-8",
-        learn=learned_characters,
-        size=72,
-        lower=False,
-        length=64,
-        documents="one text",
-        stride=None,
-        run_on=True,
-        splitter=split_in_time,
-        validation=0.1,
-        test=0.1,
-    )
+    try:
+        text = (folder / "romeo_and_juliet.txt").read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        raise SystemExit(f"The text cannot be read: {error}") from error
+    units = portions(text, len(text) // 1000 + 1)
+    first = len(units) - round(0.1 * len(units)) - round(0.1 * len(units))
+    last = len(units) - round(0.1 * len(units))
+    texts = {"train": units[:first], "validation": units[first:last], "test": units[last:]}
+    made = learned_characters(["".join(texts["train"])], 72)
+    windows: dict[str, dict[str, Tensor]] = {}
+    for split, part in texts.items():
+        ids = torch.from_numpy(made.ids("".join(part))).long().to(device)
+        if len(ids) <= 64:
+            raise SystemExit(f"The part for {split} has {len(ids)} tokens, too few for a window of 64.")
+        windows[split] = {"tokens": ids[:-1].unfold(0, 64, 64), "next": ids[1:].unfold(0, 64, 64)}
+    return windows
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

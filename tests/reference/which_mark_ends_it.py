@@ -10,16 +10,16 @@ FOLDER holds sentences.csv; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -28,118 +28,7 @@ SEED, BATCH, EPOCHS = 0, 32, 60
 PATIENCE = 6  # epochs without a better validation loss before training stops
 
 
-# engine.data.text.tokenisers.Tokeniser, 21 lines, 6790fd60621a
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.text.lines.read_text, 22 lines, 82dbe6612d6a
-
-
-# engine.data.text.lines.rows_of_folders, 17 lines, 075606213dca
-
-
-# engine.data.tables.reading.separator, 3 lines, d4aa7fb7a95c
-
-
-# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
-
-
-# engine.data.tables.reading.is_plain, 4 lines, 0efec0f1972e
-
-
-# engine.data.tables.reading.plain_lines, 21 lines, 236231b252be
-
-
-# engine.data.tables.reading.decoded, 17 lines, 550887648b89
-
-
-# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
-
-
-# engine.data.tables.reading.cell_form, 10 lines, 37f8eb06fa4a
-
-
-# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
-
-
-# engine.data.tables.reading.text_rows, 20 lines, 5b41b825d49b
-
-
-# engine.data.tables.reading.longer_row, 4 lines, b1a67065bee4
-
-
-# engine.data.tables.reading.text_trouble, 21 lines, 9cc9230adb18
-
-
-# engine.data.tables.reading.column_names, 14 lines, 3272b40470f7
-
-
-# engine.data.tables.reading.named_by, 13 lines, 89fd405c13d5
-
-
-# engine.data.tables.reading.text_form, 23 lines, 8e692b3d9af5
-
-
-# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
-
-
-# engine.data.tables.reading.read_text_table, 39 lines, c21217d6a846
-
-
-# engine.data.text.lines.rows_of_table, 8 lines, d2d205f19e17
-
-
-# engine.data.text.lines.json_place, 4 lines, 39a91986c442
-
-
-# engine.data.text.lines.field_text, 5 lines, 6eb4dbe77991
-
-
-# engine.data.text.lines.rows_of_json, 17 lines, 02e4424d1b92
-
-
-# engine.data.text.lines.rows_label_first, 12 lines, ec4ae62f3846
-
-
-# engine.data.text.lines.labelled_rows, 20 lines, 541b46061253
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
 # engine.data.text.texts.filled_up, 13 lines, d217fec93549
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.text.texts.load_labelled_text, 47 lines, d2e37380ef89
-
-
-# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
-
-
-# engine.data.text.tokenisers.words_of, 3 lines, 3c776cc25b03
-
-
-# engine.data.text.tokenisers.Words, 8 lines, c0ae5e20a15e
-
-
-# engine.data.text.tokenisers.special_tokens, 3 lines, 90691ec30aa5
-
-
-# engine.data.text.tokenisers.most_used, 3 lines, 2fe6a557f6ed
-
-
-# engine.data.text.tokenisers.room_for, 6 lines, bb2dc9d385ed
-
-
-# engine.data.text.tokenisers.learned_words, 8 lines, 3e876b1bacf4
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -181,35 +70,51 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+class WordTokens:
+    """Text as token numbers: 0 fills up, 1 is unknown, 2 begins, 3 ends, 4 hides, others are words."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens = ["[pad]", "[unknown]", "[begin]", "[end]", "[mask]", *tokens]
+        self.numbers = {token: number for number, token in enumerate(self.tokens)}
+
+    def ids(self, text: str) -> np.ndarray[Any, Any]:
+        return np.array([self.numbers.get(one, 1) for one in re.findall(r"\w+|[^\w\s]|\n", text)], np.int32)
+
+    def text(self, ids: list[int]) -> str:
+        return " ".join(self.tokens[one if one < len(self.tokens) else 1] for one in ids)
+
+
+def learned_words(texts: list[str], size: int) -> WordTokens:
+    """The commonest words of texts, at most `size` tokens."""
+    counts = Counter(one for text in texts for one in re.findall(r"\w+|[^\w\s]|\n", text))
+    kept = sorted(counts, key=lambda one: (-counts[one], one))[: size - 5]
+    return WordTokens(kept)
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     tokens (N, 31); mask (N, 31); label (N,).
     """
-    splits = load_labelled_text(
-        folder,
-        device,
-        file="sentences.csv",
-        encoding="utf-8",
-        learn=learned_words,
-        size=500,
-        lower=False,
-        length=31,
-        form="table",
-        classes=("exclamation", "question", "statement"),
-        text="sentence",
-        label="mark",
-        table={"delimiter": ",", "quote": '"', "decimal": ".", "header": True, "skip": 0},
-        unlabelled="stop",
-        ends=False,
-        by_folder=False,
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
-    used = ("tokens", "mask", "label")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    try:
+        table = pl.read_csv((folder / "sentences.csv").read_bytes(), infer_schema=False)
+        cells = [column.fill_null("").to_list() for column in (table["sentence"], table["mark"])]
+    except (OSError, UnicodeError, pl.exceptions.PolarsError) as error:
+        raise SystemExit(f"The table cannot be read: {error}") from error
+    found = [(one, other.strip()) for one, other in zip(*cells, strict=True) if one or other]
+    classes = ("exclamation", "question", "statement")
+    numbers = {name: number for number, name in enumerate(classes)}
+    if {one[1] for one in found} - numbers.keys() or not found:
+        raise SystemExit(f"The texts in {folder} are not of the 3 classes that they had.")
+    texts = [one[0] for one in found]
+    labels = torch.tensor([numbers[one[1]] for one in found])
+    rows = split_by_class(len(texts), labels, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    made = learned_words([texts[row] for row in rows["train"].tolist()], 500)
+    tokens, mask, lengths = filled_up([made.ids(one) for one in texts], 31, False)
+    columns = {"tokens": tokens, "mask": mask, "label": labels}
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

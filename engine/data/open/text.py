@@ -16,6 +16,7 @@ from engine.data import splits
 from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.sniff import encoding_of, form_of, number_in, rows_of
 from engine.data.text.lines import json_place, labelled_rows, read_text, rows_of_folders, text_pairs
+from engine.data.text.plain import reads_plainly
 from engine.data.text.texts import corpus_parts
 from engine.data.text.token_names import named_tokens
 from engine.data.text.tokenisers import learned_tokeniser, words_of
@@ -140,6 +141,8 @@ def open_labelled(path: Path, watch: Watch) -> Opened:
             params |= {"kind_of_file": "label first"}
         else:
             table = _columns(path, watch, params, remarks)
+            names = (str(params["text"]), str(params["label"]))
+            params["plain"] = reads_plainly(path, names, encoding, table)
         rows, splits = labelled_rows(
             path,
             str(params["kind_of_file"]),
@@ -181,6 +184,8 @@ def open_pairs(path: Path, watch: Watch, other: Path | None = None) -> Opened:
         params["other"] = str(other)
     else:
         table = _columns(path, watch, params, remarks, pairs=True)
+        names = (str(params["source_column"]), str(params["target_column"]))
+        params["plain"] = reads_plainly(path, names, encoding, table)
     left, right = text_pairs(
         path.parent,
         path.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,3 +44,10 @@ def listed_lines(target: str, items: Sequence[str], call: str = "") -> list[Stat
 def class_lines(classes: Sequence[str]) -> list[Statement]:
     """The classes by their numbers."""
     return listed_lines("classes", [quoted(one) for one in classes])
+
+
+def divided(columns: Mapping[str, str]) -> tuple[Statement, str]:
+    """A line that gathers columns, tensors (N, ...), and each split's part of them as an expression."""
+    items = ", ".join(f"{quoted(name)}: {value}" for name, value in columns.items())
+    part = "{name: one[at].to(device) for name, one in columns.items()}"
+    return Statement(f"{{{items}}}", target="columns"), f"{{split: {part} for split, at in rows.items()}}"

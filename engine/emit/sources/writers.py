@@ -6,13 +6,17 @@ from collections.abc import Mapping
 
 from engine.data.images.files import load_image_files, load_masked_images
 from engine.data.tables.files import load_text_table
-from engine.emit.sources import images, tables
+from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
+from engine.emit.sources import images, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 
 WRITERS: Mapping[Function, Writer] = {
     load_image_files: Writer(images.write_images, images.MAY_CARRY),
     load_masked_images: Writer(images.write_images, images.MAY_CARRY),
     load_text_table: Writer(tables.text_table),
+    load_corpus: Writer(text.write_corpus, text.MAY_CARRY),
+    load_labelled_text: Writer(text.write_labelled, text.MAY_CARRY),
+    load_text_pairs: Writer(text.write_pairs, text.MAY_CARRY),
 }
 
 

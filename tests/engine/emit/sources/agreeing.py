@@ -19,7 +19,7 @@ from engine.emit.loading import loaders
 from engine.emit.names import LIBRARY, OWN
 from engine.emit.sources.straight import Reading
 from engine.emit.sources.writers import straight
-from engine.emit.statements import Statement, printed, under
+from engine.emit.statements import WIDTH, Statement, printed, under
 
 Splits = dict[str, dict[str, Any]]
 
@@ -58,7 +58,9 @@ def text_of(data: Data, *wanted: str) -> str:
     )
     used = {name for part in ast.parse(body).body for name in names_read(part)}
     imports = [line for name, line in LIBRARY.items() if name in used]
-    return "\n".join(["from __future__ import annotations", "", *imports, "", "", body, ""])
+    lines = ["from __future__ import annotations", "", *imports, "", "", *body.split("\n"), ""]
+    assert max(map(len, lines)) <= WIDTH, max(lines, key=len)
+    return "\n".join(lines)
 
 
 def load_of(data: Data, *wanted: str) -> Callable[[Path, str], Splits]:
