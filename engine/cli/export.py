@@ -1,4 +1,4 @@
-"""`export` on the command line: a project as a script or a package, with its data and weights."""
+"""`export` on the command line: a project as a script, a package or a notebook, with data and weights."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=Form.PACKAGE,
         default=Form.SCRIPT,
         help="as a folder that pip installs and pytest tests: model.py, data.py, train.py",
+    )
+    forms.add_argument(
+        "--notebook",
+        dest="form",
+        action="store_const",
+        const=Form.NOTEBOOK,
+        help="as a Jupyter notebook that trains and draws the curves",
     )
     parser.add_argument("--replace", action="store_true", help="write over files at --out that differ")
     parser.add_argument(

@@ -28,8 +28,11 @@ def weight_text(first: str, counted: bool) -> str:
     return f'float(found.get("{WEIGHT}", {rows}))' if counted else rows
 
 
-def train_lines(facts: Features, first: str) -> list[Statement]:
-    """The function `train`; `first` is the column by which rows are counted."""
+def train_lines(facts: Features, first: str, kept: bool = False) -> list[Statement]:
+    """The function `train`; `first` is the column by which rows are counted.
+
+    Where values are `kept` they go into a list, as a notebook wants them.
+    """
     several = len(facts.plan.phases) > 1
     count = count_text("n", "(phase.batch or n)", joins=facts.joins)
     phase = tree(
@@ -48,8 +51,10 @@ def train_lines(facts: Features, first: str) -> list[Statement]:
         counted=facts.counted,
         plateau=facts.plateau,
         ended=" or over(phase, seen)" if facts.stops else "",
+        kept=kept,
+        shown="history" if kept else "as_json",
     )
-    return tree(TRAIN, first=quoted(first), several=several, phase=phase, alone=facts.streams == 1)
+    return tree(TRAIN, first=quoted(first), several=several, phase=phase, alone=facts.streams == 1, kept=kept)
 
 
 TRAIN = """
@@ -58,7 +63,8 @@ def train(
     data: dict[str, dict[str, Tensor]],
     seed: int,
     epochs: int | None,
-    as_json: bool,
+    as_json: bool,  #? not kept
+    history: list[dict[str, float]],  #? kept
 ) -> None:
     shuffle = torch.Generator().manual_seed(seed)
     n = len(data["train"][$first])  #? alone
@@ -88,8 +94,9 @@ for $counter in range(limit):
                 total, count = sums.get(player.name, (0.0, 0.0))
                 sums[player.name] = total + weight * value, count + weight
         step, turn = step + 1, turn + 1
-        if as_json:  #: JSON
+        if as_json:  #: JSON  #? not kept
             print(json.dumps({$where, **values}))
+        history.append({$where, **values})  #? kept
     for player in players:  #? gathers
         if player.gathered:  # fewer batches than it gathers were left
             update(player, turn)
@@ -104,7 +111,7 @@ for $counter in range(limit):
     found = evaluate(model, data["validation"])  #? measures
     record = {f"val_{name}": value for name, value in found.items()}  #? measures
     record: dict[str, float] = {}  #? not measures
-    report({"epoch": epoch, **record}, as_json)
+    report({"epoch": epoch, **record}, $shown)
     epoch += 1
     means = {f"train_{name}": total / count for name, (total, count) in sums.items() if count}  #? counted
     means = {f"train_{name}": total / count for name, (total, count) in sums.items()}  #? not counted

@@ -80,8 +80,10 @@ def together_lines(first: str) -> list[Statement]:
     return tree(TOGETHER, first=quoted(first), counts=WEIGHT)
 
 
-def check_shareable(columns: Iterable[Column]) -> None:
-    """Errors: `EmitError` for data that several processes cannot share out."""
+def check_shareable(columns: Iterable[Column], notebook: bool = False) -> None:
+    """Errors: `EmitError` for a notebook, and for data that several processes cannot share out."""
+    if notebook:
+        raise EmitError("A notebook is run by one process.", fix="Export a script or a package for torchrun.")
     if any(column.rows for column in columns):
         raise EmitError(
             SIDE_BY_SIDE,

@@ -100,8 +100,13 @@ def main() -> None:
 """
 
 
-def model_only_lines(project: Project, made: Assembly, weights: str | None) -> list[Statement]:
+def model_only_lines(made: Assembly, weights: str | None) -> list[Statement]:
     """The function `main` of a script that has nothing to train."""
+    return tree(MODEL_ONLY, weights=quoted(weights) if weights else "", examples=examples_of(made))
+
+
+def examples_of(made: Assembly) -> str:
+    """Two blank examples, as arguments of a model."""
     examples = []
     for place in made.arguments:
         found = made.book.signature(*place)
@@ -109,7 +114,7 @@ def model_only_lines(project: Project, made: Assembly, weights: str | None) -> l
         sizes = ", ".join(str(size) for size in (2, *found.shape))
         extra = "" if found.dtype == "float32" else f", dtype=torch.{found.dtype}"
         examples.append(f"torch.zeros({sizes}{extra})")
-    return tree(MODEL_ONLY, weights=quoted(weights) if weights else "", examples=", ".join(examples))
+    return ", ".join(examples)
 
 
 MODEL_ONLY = '''

@@ -23,6 +23,7 @@ from engine.shapes.shapes import ShapeBook
 LIBRARY = {
     **IMPORTS,
     "argparse": "import argparse",
+    "plt": "import matplotlib.pyplot as plt",
     "dataclass": "from dataclasses import dataclass",
     "field": "from dataclasses import field",
     "operator": "import operator",
@@ -64,12 +65,15 @@ ASKED_FOR: tuple[Callable[..., Any], ...] = (
 OWN = f"{CONSTANTS} {CLASSES} {FUNCTIONS} {VARIABLES}".split()
 
 
-def script_names(project: Project, book: ShapeBook, loads: Iterable[Callable[..., Any]]) -> NameBook:
+def script_names(
+    project: Project, book: ShapeBook, loads: Iterable[Callable[..., Any]], others: Iterable[str] = ()
+) -> NameBook:
     """The book of a script's own scope, in which all that it imports, carries and defines is taken.
 
+    `others` are taken, too.
     `project` and `book` are of the graph as it is trained, `loads` what loads its data. Errors: `EmitError`.
     """
     sources = [made for made in book.types.values() if isinstance(made, Source)]
     drawing = [thing for made in sources for thing in drawn(made, name("sample")).carries]
     carried = [*loads, *Features(project.plan, statistics=True).carries, *book.carries, *drawing, *ASKED_FOR]
-    return NameBook((*LIBRARY, *OWN, *portable_names(carried)))
+    return NameBook((*LIBRARY, *OWN, *others, *portable_names(carried)))

@@ -56,6 +56,7 @@ class Short:
     grows: bool = False  # the monitored value is better when it grows
     still: Sequence[str] = ()  # layers that rest: nothing trains them
     streams: int = 1  # how many data nodes, or groups of them, are drawn by themselves
+    kept: bool = False  # values go into a list, as a notebook wants them, in place of lines of JSON
 
     @property
     def sized(self) -> bool:
@@ -109,7 +110,9 @@ def short_lines(short: Short) -> list[Statement]:
         count = f'steps_of(data["train"], {size if short.plan.batch or short.sized else None})'
     return tree(
         TRAIN,
-        takes=TAKES,
+        takes=KEEPS if short.kept else TAKES,
+        kept=short.kept,
+        shown=shown(short.kept),
         scheduled=scheduled,
         count=count,
         stops=stop.patience is not None,
@@ -186,7 +189,8 @@ VARIABLES = (
     *("objectives", "name", "compute", "weights", "every", "optimiser", "schedule", "closure"),
     *("rules", "update", "loss", "found", "value", "step", "best", "kept", "waited"),
 )
-TAKES = "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool"
+TOLD = "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int"
+TAKES, KEEPS = f"{TOLD}, as_json: bool", f"{TOLD}, history: list[dict[str, float]]"
 TRAIN = """
 def train($takes) -> None:  #: SIGNATURE
     <start>
@@ -202,12 +206,13 @@ def train($takes) -> None:  #: SIGNATURE
         for batch in batches(data["train"], shuffle$size):
             <turn>
             step += 1
-            if as_json:  #: JSON
+            if as_json:  #: JSON  #? not kept
                 print(json.dumps({"step": step, "epoch": epoch, $values}))
+            history.append({"step": step, "epoch": epoch, $values})  #? kept
         found = evaluate(model, data["validation"])  #: EVALUATED  #? measures
         values = {f"val_{name}": value for name, value in found.items()}  #? measures
-        report({"epoch": epoch, **values}, as_json)  #? measures
-        report({"epoch": epoch}, as_json)  #? not measures
+        report({"epoch": epoch, **values}, $shown)  #? measures
+        report({"epoch": epoch}, $shown)  #? not measures
         if found[$key] $better best:  #? compares
             best = found[$key]
             waited = 0  #? stops
@@ -281,8 +286,17 @@ loss.backward(inputs=weights)  #: BACKWARD
 optimiser.step()
 """
 
-REPORT = """
-def report(values: dict[str, float], as_json: bool) -> None:
+REPORT = '''
+def report(values: dict[str, float], as_json: bool) -> None:  #? not kept
     shown = "  ".join(f"{name} {value:.4g}" for name, value in values.items())
     print(json.dumps(values) if as_json else shown)  #: SHOWN
-"""
+def report(values: dict[str, float], history: list[dict[str, float]]) -> None:  #? kept
+    """Print the values of an epoch, and keep them."""
+    history.append(values)
+    print("  ".join(f"{name} {value:.4g}" for name, value in values.items()))
+'''
+
+
+def shown(kept: bool) -> str:
+    """Where the loop's values go: the argument that says whether they are lines of JSON, or their list."""
+    return "history" if kept else "as_json"

@@ -187,12 +187,7 @@ def procedure_parts(
     """What a script has for its procedures: a function each, their options, and what runs them."""
     if not offers:
         return []
-    functions = {one.name: made.names.give(one.name) for one in offers}
-    parts = [function_lines(made, one, functions[one.name]) for one in offers]
-    if any(_has(one, Tokens) for one in offers):
-        parts.insert(
-            0, [Statement(f"{TOKENISERS} = []  # in their order, as they are learned from the data")]
-        )
+    functions, parts = procedure_functions(made, offers)
     table = ["PROCEDURES = {"]
     for one in offers:
         table.append(f'    "{one.name}": ({functions[one.name]}, {{')
@@ -201,6 +196,18 @@ def procedure_parts(
     parts.append(nested([*table, "}"]))
     parts.append(_run_lines(made, offers, holds, home, threads))
     return parts
+
+
+def procedure_functions(
+    made: Assembly, offers: Sequence[Offer]
+) -> tuple[dict[str, str], list[list[Statement]]]:
+    """The names of the functions of procedures, by those of the procedures, and the functions."""
+    functions = {one.name: made.names.give(one.name) for one in offers}
+    parts = [function_lines(made, one, functions[one.name]) for one in offers]
+    if any(_has(one, Tokens) for one in offers):
+        about = "in their order, as they are learned from the data"
+        parts.insert(0, [Statement(f"{TOKENISERS} = []  # {about}")])
+    return functions, parts
 
 
 def started_by(offers: Sequence[Offer]) -> list[Statement]:

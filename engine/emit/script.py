@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from engine.emit.distributed import (
 )
 from engine.emit.entry import Constants, home_text, main_lines, model_only_lines
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
+from engine.emit.forms.cells import Cell, notebook_cells
 from engine.emit.forms.head import constants_of, constants_of_phases, docstring, import_lines, read_in
 from engine.emit.loading import Loading, loaders, loading
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
@@ -103,6 +104,8 @@ class Script:
     holds: Sequence[str] = ()  # what the folder of the data has to hold
     home: str = "."  # where that folder is, as seen from the script's own
     procedures: Sequence[str] = ()  # the names of its subcommands
+    carried: int = 0  # how many of the first parts are functions and classes of ours
+    headings: Sequence[str] = ()  # of a notebook's last parts, which are run one after the other
 
 
 def export_script(
@@ -148,8 +151,12 @@ def write_script(
     beside: Path | None = None,
     with_data: bool = False,
     procedures: str | Sequence[str] = MAIN,
+    notebook: bool = False,
 ) -> Script:
-    """The script in both readings; `with_data`, the files that are to lie beside it. Errors: as above."""
+    """The script in both readings; `with_data`, the files that are to lie beside it. Errors: as above.
+
+    A `notebook` keeps its values in a list, and ends with parts that are run in place of a command line.
+    """
     plan = project.plan
     check_plan(plan)
     general = is_general(plan)
@@ -168,10 +175,11 @@ def write_script(
     trains = bool(places) and (rules or any(isinstance(types[one], Loss) for one in project.graph.nodes))
     reading = [found for one in places.nodes for found in loaders(*one)] if trains else []
     offered = chosen(offers(project, book), procedures) if trains else ()
-    made = assemble(project, book, script_names(project, book, [*reading, *carried_by(offered)]))
+    used = [*reading, *carried_by(offered)]
+    made = assemble(project, book, script_names(project, book, used, ("history",) if notebook else ()))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
     if distributed:
-        check_shareable(made.columns())
+        check_shareable(made.columns(), notebook)
     if fast is not None:
         rewrite(made, fast)
     threads = _threads(plan, made.book)
@@ -187,19 +195,25 @@ def write_script(
         if general:
             players = players_of(made, plan, distributed)
             needed += _by_name(players.facts.carries)
-            parts += _general_parts(made, load, players, shares)
+            parts += _general_parts(made, load, players, shares, notebook)
         else:
-            parts += _plain_parts(made, plan, load, shares)
+            parts += _plain_parts(made, plan, load, shares, notebook)
+    cells: list[Cell] = []
+    if notebook:
+        cells, functions = notebook_cells(made, offered, holds, place, weights, threads, players, trains)
+        parts += functions
+    elif trains:
         parts.append(main_lines(project, holds, home, weights, threads, players))
+        parts += procedure_parts(made, offered, holds, home, threads)
     else:
-        parts.append(model_only_lines(project, made, weights))
-    parts += procedure_parts(made, offered, holds, home, threads)
+        parts.append(model_only_lines(made, weights))
     needed += [as_long] if offered and len(made.streams) > 1 else []
     needed += [*carried_by(offered), *_by_name(made.carries | made.classes.carries)]
     if trains and not general:
         needed += _by_name(Features(plan).carries)
-    parts[:0] = [verbatim(text) for text in portable_source(needed)]
-    parts.append(started_by(offered))
+    carried = [verbatim(text) for text in portable_source(needed)]
+    parts[:0] = carried
+    parts += [part for _, part in cells] or [started_by(offered)]
     steps = _steps(made, plan, players) if trains else []
     if fast is not None and trains:
         parts, steps = quickened(parts, fast, not general), less_precise(steps, fast)
@@ -246,7 +260,7 @@ def write_script(
         load.key(),
         apart,
         joins,
-        *(constants, parts, holds, place, named),
+        *(constants, parts, holds, place, named, len(carried), [heading for heading, _ in cells]),
     )
 
 
@@ -275,7 +289,9 @@ def _by_name(carried: Iterable[Any]) -> list[Any]:
     return sorted(carried, key=lambda found: str(found.__name__))
 
 
-def _plain_parts(made: Assembly, plan: Plan, load: Loading, distributed: bool) -> list[list[Statement]]:
+def _plain_parts(
+    made: Assembly, plan: Plan, load: Loading, distributed: bool, kept: bool
+) -> list[list[Statement]]:
     """What a plan with the plain loop is made of, up to `train`."""
     types, first = made.book.types, made.counting().name
     order = made.graph.order()
@@ -295,15 +311,15 @@ def _plain_parts(made: Assembly, plan: Plan, load: Loading, distributed: bool) -
     schedule = schedule_lines(plan.objective)
     if schedule:
         parts.append(schedule)
-    parts.append(tree(REPORT))
+    parts.append(tree(REPORT, kept=kept))
     if distributed:
         parts.append(parts_lines(first, joins))
     turns, streams = [Turn(plan.objective)], len(made.streams)
-    return [*parts, short_lines(Short(plan, turns, first, joins=joins, streams=streams))]
+    return [*parts, short_lines(Short(plan, turns, first, joins=joins, streams=streams, kept=kept))]
 
 
 def _general_parts(
-    made: Assembly, load: Loading, players: Players, distributed: bool
+    made: Assembly, load: Loading, players: Players, distributed: bool, kept: bool
 ) -> list[list[Statement]]:
     """What a plan of phases and players is made of, up to `train`."""
     first, joins = made.counting().name, players.facts.joins
@@ -315,10 +331,10 @@ def _general_parts(
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed:
         parts += [parts_lines(first, joins), together_lines(first)]
-    parts += [tree(REPORT), *players.parts]
+    parts += [tree(REPORT, kept=kept), *players.parts]
     if short is not None:
-        return [*parts, short_lines(short)]
-    return [*parts, *players.loop, train_lines(players.facts, first)]
+        return [*parts, short_lines(replace(short, kept=kept))]
+    return [*parts, *players.loop, train_lines(players.facts, first, kept)]
 
 
 def _measures(made: Assembly) -> bool:

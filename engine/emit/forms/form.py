@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,13 +19,15 @@ class Form(StrEnum):
 
     SCRIPT = "script"
     PACKAGE = "package"
+    NOTEBOOK = "notebook"
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
     """The files of an export by their places below `root`, and what lies in the folder `beside` its code.
 
-    `runs` is the file that trains and names the `weights`, a file beside it.
+    `runs` is the file that trains and names the `weights`, a file beside it; `shown` are the files as one
+    reads them.
     """
 
     root: Path
@@ -33,6 +35,7 @@ class Export:
     runs: str
     copies: Copies = ()
     weights: Path | None = None
+    shown: Mapping[str, Source] = field(default_factory=dict)
 
     @property
     def beside(self) -> Path:

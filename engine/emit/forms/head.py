@@ -34,6 +34,7 @@ HIDDEN = (
 )
 # imported inside the functions that need them, so that only scripts which use them ask for them
 PACKAGES = {
+    "matplotlib": "matplotlib",
     "networkx": "networkx",
     "sklearn": "scikit-learn",
     "polars": "polars",

@@ -9,6 +9,7 @@ from engine.catalogue import Catalogue
 from engine.document.graph import Project
 from engine.emit.fast import Fast
 from engine.emit.forms.form import Export, Form
+from engine.emit.forms.notebook import as_json, as_text, notebook_of
 from engine.emit.forms.package import package_name, package_of
 from engine.emit.script import Source, write_script
 from engine.procedures.registry import MAIN
@@ -44,10 +45,16 @@ def make_export(
         beside=beside.absolute(),
         with_data=with_data,
         procedures=procedures,
+        notebook=form is Form.NOTEBOOK,
     )
+    shown: dict[str, Source] = {}
     if form is Form.PACKAGE:
         files: dict[str, Source] = package_of(script, weights.name if weights else None)
         runs = next(place for place in reversed(files) if place.startswith(f"{stem}/"))
+    elif form is Form.NOTEBOOK:
+        cells = notebook_of(script)
+        files, runs = {target.name: Source(as_json(cells))}, target.name
+        shown = {target.name: as_text(cells)}
     else:
         files, runs = {target.name: script.plain}, target.name
-    return Export(root, files, runs, script.files, weights)
+    return Export(root, files, runs, script.files, weights, shown or files)

@@ -162,6 +162,13 @@ def test_export_writes_a_script_with_weights_and_data(capsys: Captured, flowers:
     assert called(capsys, "export", flowers, "--out", "e.py", "--weights", "nowhere")[0] == 1
 
 
+def test_export_writes_a_notebook(capsys: Captured, flowers: str) -> None:
+    status, out, _ = called(capsys, "export", flowers, "--out", "net.ipynb", "--notebook", "--json")
+    assert status == 0 and objects(out) == [{"notebook": "net.ipynb", "files": ["net.ipynb"]}]
+    assert json.loads(Path("net.ipynb").read_text("utf-8"))["nbformat"] == 4
+    assert called(capsys, "export", flowers, "--out", "n", "--notebook", "--package")[0] == cli.USAGE
+
+
 def test_export_writes_a_package(capsys: Captured, flowers: str) -> None:
     status, out, _ = called(capsys, "export", flowers, "--out", "net", "--package", "--json")
     written = objects(out)[0]

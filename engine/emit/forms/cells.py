@@ -1,0 +1,138 @@
+"""The cells that a notebook is run by, in place of a command line: seed, data, training, curves, test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from engine.catalogue.params import ParamSpec
+from engine.emit.entry import DEVICE, examples_of, home_text
+from engine.emit.model import Assembly
+from engine.emit.players import Players
+from engine.emit.procedures import TOKENISERS, learner_of, plain_text_of, procedure_functions
+from engine.emit.statements import Statement, quoted, tree
+from engine.procedures.declare import Offer
+
+Cell = tuple[str, list[Statement]]  # its heading, and what is run
+OWN_FOLDER = "Path()"  # the notebook's, in which it is run
+VARIABLES = ("folder", "device", "data", "found", "state", "plot")  # which one reads in several cells
+
+
+def notebook_cells(
+    made: Assembly,
+    offers: Sequence[Offer],
+    holds: Sequence[str],
+    home: str,
+    weights: str | None,
+    threads: int | None,
+    players: Players | None,
+    trains: bool,
+) -> tuple[list[Cell], list[list[Statement]]]:
+    """The cells at the end of a notebook, and the functions of its procedures."""
+    beside = f"{OWN_FOLDER} / {quoted(weights)}" if weights else ""
+    if not trains:
+        return [("Run", tree(MODEL_ONLY, weights=beside, examples=examples_of(made)))], []
+    functions, parts = procedure_functions(made, offers)
+    names = {one: made.names.give(one) if one in made.names else one for one in VARIABLES}
+    facts = {
+        **names,
+        "holds": bool(holds),
+        "home": home_text(home, OWN_FOLDER),
+        "where": names["folder"] if holds else OWN_FOLDER,
+        "weights": beside,
+        "few": threads is not None,
+        "threads": threads,
+        "best": DEVICE,
+        "learner": next((found for one in offers if (found := learner_of(made, one))), ""),
+        "tokenisers": TOKENISERS,
+        "epochs": "EPOCHS" if players is None or players.short is not None else "None",
+    }
+    parts.append(tree(PLOT, **names))
+    cells = [("Seed, model and data", tree(BEGIN, **facts)), ("Training", tree(TRAINED, **facts))]
+    cells.append(("Curves", tree("$plot(history)", **names)))
+    if players is None or players.facts.measures:
+        cells.append(("Test", tree(TESTED, **names)))
+    streams = len(made.streams) > 1
+    cells += [(one.procedure.title, _procedure(one, functions[one.name], streams, names)) for one in offers]
+    return cells, parts
+
+
+def _procedure(offer: Offer, function: str, streams: bool, names: Mapping[str, str]) -> list[Statement]:
+    """A procedure over the trained model, with its options as they are by default."""
+    rows = next((spec.default for spec in offer.params if spec.name == "rows"), (0,))
+    options = [f"{spec.name}={_value(spec)}" for spec in offer.options]
+    return tree(
+        PROCEDURE,
+        **names,
+        about=plain_text_of(offer.procedure.doc()),
+        streams=streams,
+        rows=list(rows) if isinstance(rows, tuple) else [0],
+        call=f"{function}({', '.join(['model', 'batch', 'draws', *options])})",
+    )
+
+
+def _value(spec: ParamSpec) -> str:
+    return quoted(spec.default) if isinstance(spec.default, str) else repr(spec.default)
+
+
+BEGIN = """
+$folder = $home  #? holds
+torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
+torch.manual_seed(SEED)  #: SEEDED
+$device = $best
+model = Model().to($device)  #: MODEL
+model.load_state_dict(read_weights($weights))  #? weights
+$learner = keeping($learner, $tokenisers)  #? learner
+$data = load($where, $device)
+"""
+
+TRAINED = """
+history: list[dict[str, float]] = []
+train(model, $data, SEED, $epochs, history)
+"""
+
+TESTED = """
+$found = evaluate(model, $data["test"])
+report({f"test_{name}": value for name, value in $found.items()}, history)
+"""
+
+PLOT = '''
+def $plot(history: list[dict[str, float]]) -> None:
+    """Draw what training found at each step, and the validation split after each epoch."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    step = 0.0
+    for values in history:
+        step = values.get("step", step)
+        for name, value in values.items():
+            if name not in ("step", "phase", "epoch"):
+                curves.setdefault(name, []).append((step, value))
+    figure, (training, validation) = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
+    for name, points in curves.items():
+        axes = validation if name.startswith("val_") else training
+        axes.plot(*zip(*points, strict=True), label=name.removeprefix("val_"))
+    for axes, title in ((training, "training"), (validation, "validation")):
+        axes.set(title=title, xlabel="step")
+        if axes.lines:
+            axes.legend()
+    plt.show()
+'''
+
+PROCEDURE = """
+# $about
+model.eval()
+batch = chosen_rows($data["validation"], $rows, None)  #? not streams
+batch = chosen_rows(as_long($data["validation"]), $rows, None)  #? streams
+torch.manual_seed(SEED)
+draws = torch.Generator().manual_seed(SEED)
+for $state in $call:
+    print(state_in_words($state))
+"""
+
+MODEL_ONLY = """
+model = Model()
+model.load_state_dict(read_weights($weights))  #? weights
+model.eval()
+print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")
+found = model($examples)
+for result in found if isinstance(found, tuple) else (found,):
+    print(tuple(result.shape))
+"""
