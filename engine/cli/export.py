@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue
 from engine.cli import run as cli_run
-from engine.cli.words import say, warn
+from engine.cli.progress import ProgressLine
+from engine.cli.words import positive, say, warn
 from engine.document.graph import Project
 from engine.emit.forms.form import Form
 
 if TYPE_CHECKING:
     from engine.emit.fast import Fast
+    from engine.emit.forms.form import Export
+    from engine.train.verify.comparison import Comparison
 
-OK, USAGE = 0, 2
+OK, DIFFERENT, USAGE = 0, 1, 2
+EVERY = 0.05  # seconds between two looks at the export
+SHOWN = 12  # how many values are printed beside each other
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,13 +55,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--distributed", action="store_true", help="with the lines that torchrun needs")
     parser.add_argument("--with-data", action="store_true", help="copy the data files beside the code")
     parser.add_argument(
+        "--verify", action="store_true", help="run what was written beside the application, and compare"
+    )
+    parser.add_argument("--steps", type=positive, default=50, metavar="N", help="that --verify compares (50)")
+    parser.add_argument(
         "--procedures", nargs="*", metavar="NAME", help="with these subcommands: names, all or none (main)"
     )
 
 
 def export(project: Project, catalogue: Catalogue, options: argparse.Namespace) -> int:
     """Write what is asked for and return the exit status. Errors: `NeuroloomError`."""
-    from engine.emit.writing import export as write
+    from engine.emit.forms.make import make_export
+    from engine.emit.writing import write
 
     target: Path = options.out
     form: Form = options.form
@@ -65,24 +77,61 @@ def export(project: Project, catalogue: Catalogue, options: argparse.Namespace) 
         warn(f"neuroloom export: {target} is a folder; name the {form} to write.")
         return USAGE
     weights = _weights(project, catalogue, options.weights) if options.weights else None
-    written = write(
+    fast = _fast(project, catalogue, options)
+    made = make_export(
         project,
         catalogue,
         target,
         form,
         with_data=options.with_data,
-        weights=weights,
-        fast=_fast(project, catalogue, options),
+        with_weights=weights is not None,
+        fast=fast,
         distributed=options.distributed,
         procedures=_procedures(options.procedures),
-        replace=options.replace,
     )
-    if options.json:
-        say(json.dumps({str(form): str(target), "files": [str(path) for path in written]}))
-    else:
+    written = write(made, weights, replace=options.replace)
+    told = {str(form): str(target), "files": [str(path) for path in written]}
+    if not options.json:
         for path in written:
             say(str(path))
-    return OK
+    found = _verified(made, project, options, weights, fast) if options.verify else None
+    if options.json:
+        say(json.dumps(told if found is None else {**told, "verified": found.to_json()}))
+    elif found is not None:
+        for line in _side_by_side(found):
+            say(line)
+    return OK if found is None or found.equal else DIFFERENT
+
+
+def _verified(
+    made: Export, project: Project, options: argparse.Namespace, weights: Path | None, fast: Fast | None
+) -> Comparison:
+    """What comes of running the export beside the application. Errors: `NeuroloomError`."""
+    from engine.train.verify.verification import Verification
+
+    both = Verification(
+        made, project, steps=options.steps, with_data=options.with_data, weights=weights, fast=fast
+    )
+    line = ProgressLine("verify", options.json)
+    try:
+        while not (found := both.look()).over:
+            line.show(both.fraction, found.sentence())
+            sleep(EVERY)
+    finally:
+        line.end()
+        both.close()
+    return found
+
+
+def _side_by_side(found: Comparison) -> Iterator[str]:
+    """The values of some steps, those of the application beside those of the export, and what was found."""
+    wide = max((len(what) for what, _, _ in found.rows), default=0)
+    yield f"{'':{wide}}  {'application':24}export"
+    skip = max(1, -(-len(found.rows) // SHOWN))
+    for at, (what, ours, other) in enumerate(found.rows):
+        if at % skip == 0 or at == len(found.rows) - 1:
+            yield f"{what:{wide}}  {ours!r:24}{other!r}"
+    yield found.sentence()
 
 
 def _procedures(names: list[str] | None) -> str | list[str]:

@@ -24,15 +24,13 @@ from engine.cli import data as cli_data
 from engine.cli import export as cli_export
 from engine.cli import run as cli_run
 from engine.cli import runs as cli_runs
-from engine.cli.words import declared, say, warn
+from engine.cli.words import declared, positive, say, warn
 from engine.data.sets.needed import as_error, not_here
 from engine.data.sets.public_files import datasets_home
 from engine.document.files import from_text, load_project
 from engine.document.graph import Project
-from engine.document.plan import LARGEST_COUNT
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.shapes.problems import Problem
-from engine.values import shown
 
 if TYPE_CHECKING:
     pass
@@ -41,7 +39,7 @@ OK, PROBLEMS, USAGE, UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
 
 EXITS = """exit status:
   0    done
-  1    the project has errors, the run failed, or nothing was exported
+  1    the project has errors, the run failed, nothing was exported, or an export differs
   2    the command was not understood
   3    a file cannot be read or written
   130  stopped with Ctrl-C; what was trained by then is kept
@@ -109,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument(
             "--allow-outside", action="store_true", help="read data outside of the project's folder, too"
         )
-    training.add_argument("--epochs", type=_positive, help="instead of the plan's")
+    training.add_argument("--epochs", type=positive, help="instead of the plan's")
     training.add_argument("--seed", type=_seed, help="instead of the plan's")
     training.add_argument(
         "--device", default="auto", help="auto, cpu, cuda, cuda:1, mps (auto: the best there is)"
@@ -125,9 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     training.add_argument(
         "--branch", type=Path, metavar="C", help="a new run from a run's folder or one of its checkpoints"
     )
-    training.add_argument("--checkpoint-every", type=_positive, metavar="K", help="keep one every K epochs")
+    training.add_argument("--checkpoint-every", type=positive, metavar="K", help="keep one every K epochs")
     training.add_argument(
-        "--keep", type=_positive, default=3, metavar="N", help="only the newest N of them (3)"
+        "--keep", type=positive, default=3, metavar="N", help="only the newest N of them (3)"
     )
     cli_export.add_arguments(exporting)
     cli_run.add_arguments(running)
@@ -138,15 +136,6 @@ def _parser() -> argparse.ArgumentParser:
     nodes = command("nodes", _nodes, "list the node types, or explain one")
     nodes.add_argument("name", nargs="?", metavar="NAME", help="a type or its title")
     return parser
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{shown(number)} is below 1")
-    if number > LARGEST_COUNT:
-        raise argparse.ArgumentTypeError(f"{shown(number)} is above {LARGEST_COUNT:,}")
-    return number
 
 
 def _seed(text: str) -> int:
@@ -316,7 +305,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
-    reads = options.with_data or options.fast
+    reads = options.with_data or options.fast or options.verify
     project = open_project(options.project, catalogue, options.allow_outside or not reads)
     return cli_export.export(project, catalogue, options)
 

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from engine.document.plan import LARGEST_COUNT
 from engine.errors import in_one_line
+from engine.values import shown
 
 Run = Callable[[argparse.Namespace], int]
 
@@ -24,6 +26,16 @@ def declared(commands: Any, name: str, run: Run, text: str, exits: str) -> argpa
     made.add_argument("--json", action="store_true", help="for machines: JSON, one object a line")
     made.set_defaults(run=run)
     return made
+
+
+def positive(text: str) -> int:
+    """A count of at least one, as an argument."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{shown(number)} is below 1")
+    if number > LARGEST_COUNT:
+        raise argparse.ArgumentTypeError(f"{shown(number)} is above {LARGEST_COUNT:,}")
+    return number
 
 
 def say(text: str = "") -> None:

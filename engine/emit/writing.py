@@ -11,7 +11,7 @@ from engine.document.files import write_atomically
 from engine.document.graph import Project
 from engine.emit.beside import copy_beside, remove
 from engine.emit.fast import Fast
-from engine.emit.forms.form import Form
+from engine.emit.forms.form import Export, Form
 from engine.emit.statements import compiled, quoted
 from engine.errors import DataError
 from engine.procedures.registry import MAIN
@@ -50,6 +50,11 @@ def export(
         distributed=distributed,
         procedures=procedures,
     )
+    return write(made, weights, replace=replace)
+
+
+def write(made: Export, weights: Path | None = None, *, replace: bool = True) -> list[Path]:
+    """Write what was made, with a file of weights; returns the files, what runs first. Errors: as above."""
     texts = {made.root / place: source.text for place, source in made.files.items()}
     runs = made.root / made.runs
     for place in (place for place in texts if place.suffix == ".py"):

@@ -14,6 +14,7 @@ from engine.procedures.declare import Offer
 
 Cell = tuple[str, list[Statement]]  # its heading, and what is run
 OWN_FOLDER = "Path()"  # the notebook's, in which it is run
+PARAMETERS = ""  # in place of a heading: what one may set, which stands with the constants
 VARIABLES = ("folder", "device", "data", "found", "state", "plot")  # which one reads in several cells
 
 
@@ -35,8 +36,6 @@ def notebook_cells(
     names = {one: made.names.give(one) if one in made.names else one for one in VARIABLES}
     facts = {
         **names,
-        "holds": bool(holds),
-        "home": home_text(home, OWN_FOLDER),
         "where": names["folder"] if holds else OWN_FOLDER,
         "weights": beside,
         "few": threads is not None,
@@ -47,7 +46,9 @@ def notebook_cells(
         "epochs": "EPOCHS" if players is None or players.short is not None else "None",
     }
     parts.append(tree(PLOT, **names))
-    cells = [("Seed, model and data", tree(BEGIN, **facts)), ("Training", tree(TRAINED, **facts))]
+    told = [Statement(f"{names['folder']} = {home_text(home, OWN_FOLDER)}")]
+    cells = [(PARAMETERS, told)] if holds else []
+    cells += [("Seed, model and data", tree(BEGIN, **facts)), ("Training", tree(TRAINED, **facts))]
     cells.append(("Curves", tree("$plot(history)", **names)))
     if players is None or players.facts.measures:
         cells.append(("Test", tree(TESTED, **names)))
@@ -75,7 +76,6 @@ def _value(spec: ParamSpec) -> str:
 
 
 BEGIN = """
-$folder = $home  #? holds
 torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
 torch.manual_seed(SEED)  #: SEEDED
 $device = $best

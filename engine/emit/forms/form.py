@@ -26,16 +26,19 @@ class Form(StrEnum):
 class Export:
     """The files of an export by their places below `root`, and what lies in the folder `beside` its code.
 
-    `runs` is the file that trains and names the `weights`, a file beside it; `shown` are the files as one
-    reads them.
+    `runs` is the file that trains, if it `trains`, and names the `weights`, a file beside it; `shown` are the
+    files as one reads them. `data` is where what it reads lies now, None where it reads no file.
     """
 
+    form: Form
     root: Path
     files: Mapping[str, Source]
     runs: str
     copies: Copies = ()
     weights: Path | None = None
     shown: Mapping[str, Source] = field(default_factory=dict)
+    trains: bool = True
+    data: Path | None = None
 
     @property
     def beside(self) -> Path:

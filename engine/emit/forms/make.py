@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.catalogue import Catalogue
 from engine.document.graph import Project
+from engine.document.shipped import datasets_folder
 from engine.emit.fast import Fast
 from engine.emit.forms.form import Export, Form
 from engine.emit.forms.notebook import as_json, as_text, notebook_of
@@ -57,4 +58,5 @@ def make_export(
         shown = {target.name: as_text(cells)}
     else:
         files, runs = {target.name: script.plain}, target.name
-    return Export(root, files, runs, script.files, weights, shown or files)
+    data = (script.folder or datasets_folder()) if script.holds else None
+    return Export(form, root, files, runs, script.files, weights, shown or files, script.trains, data)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.emit.entry import listed, plain_text
+from engine.emit.forms.cells import PARAMETERS
 from engine.emit.forms.head import import_lines, packages
 from engine.emit.forms.split import Part, needed, parts_of, split
 from engine.emit.names import LIBRARY
@@ -24,6 +25,7 @@ class Cell:
 
     text: str = ""
     lines: Sequence[Line] = ()
+    tag: str = ""
 
     @property
     def source(self) -> str:
@@ -38,6 +40,7 @@ def notebook_of(script: Script) -> list[Cell]:
     title = plain_text(script.assembly.project.title) or "A network"
     parts = parts_of(script.parts)
     run = parts[len(parts) - len(script.headings) :]
+    told = [part.lines for heading, part in zip(script.headings, run, strict=True) if heading == PARAMETERS]
     reads = {name for part in run for name in part.reads}
     above = needed(parts[: len(parts) - len(run)], reads)  # what only a command line needs is left out
     found = [*_defined(script, above), *_run(script.headings, run)]
@@ -45,11 +48,11 @@ def notebook_of(script: Script) -> list[Cell]:
     used = {name for part in [*above, *run] for name in part.reads}
     needs = packages(ast.parse(text))
     head = printed(import_lines((used | {"torch"}) & LIBRARY.keys()))
-    constants = printed([one.line() for one in script.constants])
+    above_all = [*(one.line() for one in script.constants), *(line for part in told for line in part)]
     return [
         Cell(_about(script, title, [one for one in needs if one != "matplotlib"], "plt" in used)),
         Cell(lines=head),
-        *([Cell(lines=constants)] if constants else []),
+        *([Cell(lines=printed(above_all), tag="parameters")] if above_all else []),
         *found,
     ]
 
@@ -83,8 +86,9 @@ def _defined(script: Script, parts: Sequence[Part]) -> Iterator[Cell]:
 
 def _run(headings: Sequence[str], parts: Sequence[Part]) -> Iterator[Cell]:
     for heading, part in zip(headings, parts, strict=True):
-        yield Cell(f"## {heading}")
-        yield Cell(lines=printed(part.lines))
+        if heading != PARAMETERS:
+            yield Cell(f"## {heading}")
+            yield Cell(lines=printed(part.lines))
 
 
 def as_json(cells: Sequence[Cell]) -> str:
@@ -92,7 +96,8 @@ def as_json(cells: Sequence[Cell]) -> str:
     found: list[dict[str, Any]] = []
     for number, cell in enumerate(cells):
         source = cell.source.splitlines(keepends=True)
-        common = {"id": f"cell-{number}", "metadata": {}, "source": source}
+        about = {"tags": [cell.tag]} if cell.tag else {}  # by which papermill finds what to set
+        common = {"id": f"cell-{number}", "metadata": about, "source": source}
         if cell.lines:
             compiled(cell.source, f"cell {number}")
             found.append({"cell_type": "code", "execution_count": None, "outputs": [], **common})

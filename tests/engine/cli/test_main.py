@@ -14,6 +14,9 @@ import torch
 
 from engine.cli import main as cli
 from engine.document.files import save_project
+from engine.emit import writing
+from engine.emit.forms.form import Export
+from engine.emit.writing import write
 from engine.train.run_folder import read_settings
 from tests.engine.train.networks import iris, with_node
 
@@ -160,6 +163,25 @@ def test_export_writes_a_script_with_weights_and_data(capsys: Captured, flowers:
     assert status == 0 and any(Path("santafe").iterdir()) and "s.py" in out
     assert called(capsys, "export", flowers, "--out", "deep")[0] == cli.USAGE
     assert called(capsys, "export", flowers, "--out", "e.py", "--weights", "nowhere")[0] == 1
+
+
+def test_export_is_verified_and_a_difference_is_an_error(
+    capsys: Captured, flowers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("export", flowers, "--out", "net.py", "--verify", "--steps", "3", "--replace")
+    status, out, _ = called(capsys, *words, "--json")
+    found = objects(out)[0]["verified"]
+    assert status == cli.OK and found["equal"] and found["steps"] == 3 and len(found["losses"]) == 3
+
+    def written_wrong(made: Export, *options: Any, **more: Any) -> list[Path]:
+        files = write(made, *options, **more)
+        files[0].write_text(files[0].read_text("utf-8").replace("optimiser.step()", "pass"), "utf-8")
+        return files
+
+    monkeypatch.setattr(writing, "write", written_wrong)
+    status, out, _ = called(capsys, *words)
+    assert status == cli.PROBLEMS
+    assert out.splitlines()[-1].startswith("Step 2, loss: ")
 
 
 def test_export_writes_a_notebook(capsys: Captured, flowers: str) -> None:

@@ -1,0 +1,1 @@
+"""Runs an export beside the application, and says whether both find the same losses."""
