@@ -36,6 +36,7 @@ LIBRARY = {
     "ImageOps": "from PIL import ImageOps",
     "Regex": "from tokenizers import Regex",
     "Tokenizer": "from tokenizers import Tokenizer",
+    "networkx": "import networkx",
     "models": "from tokenizers import models",
     "pre_tokenizers": "from tokenizers import pre_tokenizers",
     "trainers": "from tokenizers import trainers",

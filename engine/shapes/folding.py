@@ -70,6 +70,9 @@ class Prepared(Data, abstract=True):
         found = self.data.typed(self.own_name(column), text)
         return found and {self.names.get(own, own): value for own, value in found.items()}
 
+    def plainly(self) -> bool:
+        return self.data.plainly()
+
     def learned_key(self) -> Hashable | None:
         return self.data.learned_key()
 

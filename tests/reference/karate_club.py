@@ -10,11 +10,11 @@ FOLDER holds karate.edges and karate.nodes.csv; --data names another than the us
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -23,64 +23,7 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 8, 60
 
 
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.graphs.files.numbered, 8 lines, a6a2b5c563a9
-
-
-# engine.data.graphs.files.node_features, 15 lines, 83fc854dd4f8
-
-
-# engine.data.graphs.files.graph_tensors, 16 lines, 17d18b1c7bc0
-
-
-# engine.data.graphs.files.read_graph, 19 lines, d1ece5990339
-
-
-# engine.data.graphs.files.names_of_graphs, 3 lines, 2d5bb6054432
-
-
-# engine.data.graphs.files.padded_graphs, 36 lines, 834ba5b08cf2
-
-
-# engine.data.graphs.files.read_rows, 20 lines, 00fcf752c8e6
-
-
-# engine.data.graphs.files.read_table, 9 lines, 726e28010cc5
-
-
-# engine.data.graphs.files.rows_of_graphs, 5 lines, 29e2ab7abc26
-
-
-# engine.data.graphs.files.class_numbers, 10 lines, cd60ce16e327
-
-
-# engine.data.graphs.files.graph_labels, 4 lines, c127af2ecb35
-
-
-# engine.data.graphs.files.given_splits, 5 lines, 0f7985bf7c4e
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.graphs.files.adjacency, 8 lines, cab1a6a31e5a
-
-
-# engine.data.graphs.files.load_graph, 56 lines, ec53480efbfc
-
-
 # engine.data.graphs.files.edge_columns, 6 lines, 79b5db14163b
-
-
-# engine.data.graphs.files.read_edge_list, 26 lines, 978fff87fd04
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -115,27 +58,51 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+def cells_of(path: Path, delimiter: str = ",") -> list[list[str]]:
+    """The cells of a table; lines that begin with # or % are left out."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = [line for line in file if line.strip() and line[0] not in "#%"]
+    rows = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def graph_in(path: Path) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges as (source, target, weight, graph), and what a table beside, if any, says of the nodes."""
+    names, *rows = cells_of(path, "")
+    names = [name.casefold() for name in names]
+    one, other = edge_columns(names)
+    heavy, whose = (names.index(name) if name in names else -1 for name in ("weight", "graph"))
+    edges = []
+    for row in rows:
+        weight = float(row[heavy]) if 0 <= heavy < len(row) else 1.0
+        edges.append((row[one], row[other], weight, row[whose] if whose >= 0 else ""))
+    beside = path.with_name(path.name.split(".")[0] + ".nodes.csv")
+    head, *nodes = cells_of(beside) if beside.is_file() else [[]]
+    return edges, [dict(zip(head, row, strict=True)) for row in nodes]
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: features (N, 3); label (N,)."""
-    return load_graph(
-        folder,
-        device,
-        file="karate.edges",
-        features=("steps_to_1", "steps_to_34"),
-        target="club",
-        classes=("Mr. Hi", "Officer"),
-        directed=False,
-        examples="nodes",
-        size=34,
-        read=read_edge_list,
-        delimiter="",
-        header=True,
-        by="class",
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    classes = ("Mr. Hi", "Officer")
+    try:
+        edges, table = graph_in(folder / "karate.edges")
+        names = [(row.get("graph", ""), next(iter(row.values()))) for row in table]
+        names += [(graph, end) for a, b, _, graph in edges for end in (a, b)]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        known = torch.tensor([[float(row[name]) for name in ("steps_to_1", "steps_to_34")] for row in table])
+        if len(table) != len(numbers):
+            raise ValueError("some nodes have no row in the table")
+        labels = torch.tensor([classes.index(row["club"]) for row in table])
+        ends = torch.tensor([[numbers[graph, a], numbers[graph, b]] for a, b, _, graph in edges]).T
+        degree = torch.bincount(ends.flatten(), minlength=len(numbers)).float()
+    except (OSError, LookupError, ValueError, csv.Error) as error:
+        raise SystemExit(f"What is in {folder} is not as it was: {error}") from error
+    nodes = torch.cat([known, degree[:, None]], 1)
+    rows = split_by_class(len(numbers), labels, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    columns = {"features": nodes, "label": labels}
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

@@ -11,6 +11,7 @@ usual.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -24,64 +25,10 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.graphs.files.numbered, 8 lines, a6a2b5c563a9
-
-
-# engine.data.graphs.files.node_features, 15 lines, 83fc854dd4f8
-
-
-# engine.data.graphs.files.graph_tensors, 16 lines, 17d18b1c7bc0
-
-
-# engine.data.graphs.files.read_graph, 19 lines, d1ece5990339
-
-
-# engine.data.graphs.files.names_of_graphs, 3 lines, 2d5bb6054432
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.graphs.batches.Packed, 39 lines, f112c1e71a4a
-
-
-# engine.data.graphs.batches.packed_graphs, 31 lines, 75e3276c6956
-
-
-# engine.data.graphs.files.read_rows, 20 lines, 00fcf752c8e6
-
-
-# engine.data.graphs.files.read_table, 9 lines, 726e28010cc5
-
-
-# engine.data.graphs.files.rows_of_graphs, 5 lines, 29e2ab7abc26
-
-
-# engine.data.graphs.files.class_numbers, 10 lines, cd60ce16e327
-
-
-# engine.data.graphs.files.graph_labels, 4 lines, c127af2ecb35
-
-
-# engine.data.graphs.files.given_splits, 5 lines, 0f7985bf7c4e
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.graphs.batches.load_graph_batches, 32 lines, 5cd38988de72
-
-
 # engine.data.graphs.files.edge_columns, 6 lines, 79b5db14163b
 
 
-# engine.data.graphs.files.read_edge_list, 26 lines, 978fff87fd04
+# engine.data.lazy.Lazy, 52 lines, dab65619d41c
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -155,27 +102,96 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+def cells_of(path: Path, delimiter: str = ",") -> list[list[str]]:
+    """The cells of a table; lines that begin with # or % are left out."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        lines = [line for line in file if line.strip() and line[0] not in "#%"]
+    rows = csv.reader(lines, delimiter=delimiter) if delimiter else map(str.split, lines)
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def graph_in(path: Path) -> tuple[list[tuple[str, str, float, str]], list[dict[str, str]]]:
+    """Edges as (source, target, weight, graph), and what a table beside, if any, says of the nodes."""
+    names, *rows = cells_of(path, ",")
+    names = [name.casefold() for name in names]
+    one, other = edge_columns(names)
+    heavy, whose = (names.index(name) if name in names else -1 for name in ("weight", "graph"))
+    edges = []
+    for row in rows:
+        weight = float(row[heavy]) if 0 <= heavy < len(row) else 1.0
+        edges.append((row[one], row[other], weight, row[whose] if whose >= 0 else ""))
+    beside = path.with_name(path.name.split(".")[0] + ".nodes.csv")
+    head, *nodes = cells_of(beside) if beside.is_file() else [[]]
+    return edges, [dict(zip(head, row, strict=True)) for row in nodes]
+
+
+class RowsOfExamples(Lazy):
+    """The rows of each example, of which a batch has all, one example's after the other's.
+
+    Where they are places among the nodes of an example, which has `sizes` of them, they count on.
+    """
+
+    ragged = True
+
+    def __init__(self, parts: Sequence[Tensor], device: str, sizes: Tensor | None = None) -> None:
+        super().__init__(len(parts), tuple(parts[0].shape[1:]), parts[0].dtype, device)
+        self.parts, self.sizes = parts, sizes
+
+    def read(self, rows: Tensor) -> Tensor:
+        found = [self.parts[row] for row in rows.tolist()]
+        if self.sizes is not None:
+            before = self.sizes[rows].cumsum(0) - self.sizes[rows]
+            found = [part + start for part, start in zip(found, before, strict=True)]
+        return torch.cat(found)
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     sizes (N,); label (N,); edges (edges, 2); scaled (nodes, 2).
     """
-    splits = load_graph_batches(
-        folder,
-        device,
-        file="gatherings.edges",
-        features=("red",),
-        classes=("alike", "anyone", "unlike"),
-        directed=False,
-        read=read_edge_list,
-        delimiter=",",
-        header=True,
-        by="class",
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    classes = ("alike", "anyone", "unlike")
+    try:
+        edges, table = graph_in(folder / "gatherings.edges")
+        names = [(row.get("graph", ""), next(iter(row.values()))) for row in table]
+        names += [(graph, end) for a, b, _, graph in edges for end in (a, b)]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        known = torch.tensor([[float(row[name]) for name in ("red",)] for row in table])
+        if len(table) != len(numbers):
+            raise ValueError("some nodes have no row in the table")
+        graphs = list(dict.fromkeys(graph for graph, _ in numbers))
+        head, *said_rows = cells_of(folder / "gatherings.graphs.csv")
+        said = {row["graph"]: row for row in (dict(zip(head, row, strict=True)) for row in said_rows)}
+        labels = torch.tensor([classes.index(said[graph]["label"]) for graph in graphs])
+        ends = torch.tensor([[numbers[graph, a], numbers[graph, b]] for a, b, _, graph in edges]).T
+        degree = torch.bincount(ends.flatten(), minlength=len(numbers)).float()
+    except (OSError, LookupError, ValueError, csv.Error) as error:
+        raise SystemExit(f"What is in {folder} is not as it was: {error}") from error
+    nodes = torch.cat([known, degree[:, None]], 1)
+    at_graph = {graph: number for number, graph in enumerate(graphs)}
+    whose = torch.tensor([at_graph[graph] for graph, _ in numbers])
+    sizes = torch.bincount(whose)
+    order = whose.argsort(stable=True)
+    place = torch.empty_like(whose)
+    place[order] = torch.arange(len(whose)) - (sizes.cumsum(0) - sizes)[whose[order]]
+    back = ends[0] != ends[1]  # edges lead both ways, but a loop is one
+    ends = torch.cat([ends, ends[:, back].flip(0)], 1)
+    by_graph = whose[ends[0]].argsort(stable=True)
+    counts = torch.bincount(whose[ends[0]], minlength=len(graphs)).tolist()
+    rows_of_nodes = RowsOfExamples(nodes[order].split(sizes.tolist()), device)
+    rows_of_edges = RowsOfExamples(place[ends].T[by_graph].split(counts), device, sizes)
+    rows = split_by_class(len(graphs), labels, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    parts: dict[str, dict[str, Any]] = {}
+    for split, at in rows.items():
+        parts[split] = {
+            "sizes": sizes[at].to(device),
+            "label": labels[at].to(device),
+            "nodes": rows_of_nodes.at(at),
+            "edges": rows_of_edges.at(at),
+        }
+    splits = parts
     standardise(splits, "nodes", "scaled", over="each number")
     used = ("sizes", "label", "edges", "scaled")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}

@@ -51,3 +51,10 @@ def divided(columns: Mapping[str, str]) -> tuple[Statement, str]:
     items = ", ".join(f"{quoted(name)}: {value}" for name, value in columns.items())
     part = "{name: one[at].to(device) for name, one in columns.items()}"
     return Statement(f"{{{items}}}", target="columns"), f"{{split: {part} for split, at in rows.items()}}"
+
+
+def divided_each(columns: Mapping[str, str]) -> tuple[list[Statement], str]:
+    """Lines that make the columns of each split, expressions of the rows `at`; and what they have made."""
+    items = ", ".join(f"{quoted(name)}: {value}" for name, value in columns.items())
+    loop = under("for split, at in rows.items():", [Statement(f"parts[split] = {{{items}}}")])
+    return [Statement("parts: dict[str, dict[str, Any]] = {}"), loop], "parts"
