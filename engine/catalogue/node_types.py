@@ -298,6 +298,10 @@ class Data(NodeType, abstract=True):
         """Whether its file, when it was opened, was found to be as simple readers expect it."""
         return False
 
+    def forms(self) -> tuple[str, ...]:
+        """The ends of its files' names, such as ".off", when they were opened; () where that is not known."""
+        return ()
+
     def learned_key(self) -> Hashable | None:
         """Under what the tokens are kept that reading the data learns; None where it learns none."""
         return None

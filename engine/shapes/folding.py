@@ -73,6 +73,9 @@ class Prepared(Data, abstract=True):
     def plainly(self) -> bool:
         return self.data.plainly()
 
+    def forms(self) -> tuple[str, ...]:
+        return self.data.forms()
+
     def learned_key(self) -> Hashable | None:
         return self.data.learned_key()
 

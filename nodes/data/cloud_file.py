@@ -32,6 +32,7 @@ class CloudFile(SplitData):
     count: int = param(0, minimum=0, hidden=True, doc="how many examples were found")
     classes: Names = param((), hidden=True, doc="the folders that are classes")
     stamp: str = param("", hidden=True, doc="marks what was found when it was opened")
+    ends: Names = param((), hidden=True, doc="the ends of the files' names when they were opened")
     points: int = param(
         1024,
         minimum=1,
@@ -70,6 +71,9 @@ class CloudFile(SplitData):
     @property
     def _meaning(self) -> str:
         return "x, y and z" if self.numbers == 3 else f"{self.numbers:,} number{'s'[: self.numbers != 1]}"
+
+    def forms(self) -> tuple[str, ...]:
+        return self.ends
 
     def columns(self) -> tuple[Column, ...]:
         if self._single:

@@ -10,10 +10,9 @@ FOLDER holds the point clouds; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,96 +25,6 @@ SEED, BATCH, EPOCHS = 0, 20, 60
 
 
 # engine.data.class_files.class_files, 18 lines, d1c98495d7d1
-
-
-# engine.data.clouds.files.cloud_files, 3 lines, 3019813cd92d
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.clouds.files.sampled, 6 lines, 56af054b3389
-
-
-# engine.data.clouds.files.normalised, 7 lines, 19dab46926dd
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.clouds.files.ply_header, 34 lines, 99bc20af10e6
-
-
-# engine.data.clouds.files.parted_cells, 2 lines, bd9389f4ba10
-
-
-# engine.data.clouds.files.numbers_of, 17 lines, f359b170eb0b
-
-
-# engine.data.clouds.files.ply_points, 32 lines, 2e768a5ca216
-
-
-# engine.data.array_reading.npz_member, 24 lines, 81adc3286b25
-
-
-# engine.data.array_reading.npy_header, 40 lines, 05c92509aa9b
-
-
-# engine.data.array_reading.mapped, 8 lines, 9cc85f3417ab
-
-
-# engine.data.array_reading.stored_npz, 28 lines, 7f706b81f30f
-
-
-# engine.data.array_reading.idx_header, 11 lines, 8d4d44af1288
-
-
-# engine.data.array_reading.stored_idx, 27 lines, 81f4ac6f893b
-
-
-# engine.data.array_reading.stored_array, 18 lines, 992c08cb50b5
-
-
-# engine.data.clouds.files.off_points, 12 lines, 1e89a43e1bbf
-
-
-# engine.data.clouds.files.text_points, 17 lines, 7db0fe6a1b32
-
-
-# engine.data.clouds.files.read_cloud, 24 lines, 32db6e093986
-
-
-# engine.data.clouds.files.Clouds, 42 lines, 4373fc8ee53b
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.clouds.files.load_clouds, 45 lines, 5cbdfe105770
-
-
-# engine.data.clouds.meshes.triangles_of, 7 lines, 4471bdf1e969
-
-
-# engine.data.clouds.meshes.face_of, 10 lines, 7c39bee9e921
-
-
-# engine.data.clouds.meshes.off_faces, 9 lines, cea305d6be7e
-
-
-# engine.data.clouds.meshes.binary_faces, 26 lines, 9b0cdfe0727b
-
-
-# engine.data.clouds.meshes.ply_faces, 20 lines, 4c091a2970a0
-
-
-# engine.data.clouds.meshes.faces_of, 4 lines, b2cbfcf3c6af
-
-
-# engine.data.clouds.meshes.surface_points, 18 lines, c6e2bac48172
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -158,26 +67,76 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
+def mesh_in(path: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The corners of a mesh, and its triangles."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line for line in file if line.strip() and not line.lstrip().startswith("#")]
+    glued = lines[0].strip().removeprefix("OFF").split()  # some write the counts behind the word
+    corners, faces = map(int, (glued or lines[1].split())[:2])
+    lines = lines[1 if glued else 2 :]
+    if len(lines) < corners:
+        raise ValueError(f"it ends after {len(lines)} of {corners} points")
+    cells = [line.replace(",", " ").replace(";", " ").split() for line in lines[:corners]]
+    points = np.array([[float(cell) for cell in row[:3]] for row in cells]).astype(np.float32)
+    fans = []
+    for words in (line.split() for line in lines[corners : corners + faces]):
+        face = [int(word) for word in words[1 : 1 + int(words[0])]]
+        fans += [(face[0], face[at], face[at + 1]) for at in range(1, len(face) - 1)]
+    return points, np.array(fans, np.int64).reshape(-1, 3)
+
+
+def surface_of(path: Path, number: int) -> np.ndarray[Any, Any]:
+    """Points (n, 3) drawn from the surface of a mesh; its corners where it has none."""
+    corners, triangles = mesh_in(path)
+    first, second, third = (corners[triangles[:, at]].astype(np.float64) for at in range(3))
+    total = np.linalg.norm(np.cross(second - first, third - first), axis=1).cumsum()
+    if not len(total) or not total[-1] > 0:
+        return corners
+    draw = np.random.default_rng([0, number])
+    at = np.searchsorted(total, draw.random(64) * total[-1], side="right").clip(max=len(total) - 1)
+    along, across = np.sqrt(draw.random((64, 1))), draw.random((64, 1))
+    points = (1 - along) * first[at] + along * ((1 - across) * second[at] + across * third[at])
+    return np.array(points, np.float32)
+
+
+def cloud_in(path: Path, number: int) -> np.ndarray[Any, Any]:
+    """The points of a cloud around their mean, within 1 of it."""
+    points: np.ndarray[Any, Any]
+    try:
+        points = surface_of(path, number)
+    except (OSError, LookupError, ValueError) as error:
+        raise SystemExit(f"{path} is not as it was: {error}") from error
+    if not len(points) or not np.isfinite(points).all():
+        raise SystemExit(f"{path} has no points, or one that is not finite.")
+    points = points - points.mean(0, keepdims=True)
+    farthest = float(np.sqrt((points.astype(np.float64) ** 2).sum(1)).max())
+    points = points / np.float32(farthest) if farthest > 1e-12 else points
+    if len(points) > 64:
+        kept = np.random.default_rng([0, number]).permutation(len(points))[:64]
+        points = points[np.sort(kept)]
+    return points
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     points (N, 64, 3); mask (N, 64); label (N,).
     """
-    return load_clouds(
-        folder,
-        device,
-        classes=("ball", "box", "cone", "ring", "rod"),
-        points=64,
-        normalise="unit ball",
-        pick=0,
-        memory=1024,
-        draw=surface_points,
-        by="class",
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    classes = ("ball", "box", "cone", "ring", "rod")
+    ends = (".ply", ".off", ".xyz", ".pts", ".npy")
+    files = class_files(folder, ends) if folder.is_dir() else []
+    if not files or {named for _, named, _ in files} - {*classes}:
+        raise SystemExit(f"The clouds in {folder} are not those of the 5 classes that it had.")
+    labels = torch.tensor([classes.index(named) for _, named, _ in files])
+    points, mask = torch.zeros(len(files), 64, 3), torch.zeros(len(files), 64)
+    for at, (path, _, _) in enumerate(files):
+        cloud = torch.from_numpy(cloud_in(path, at))
+        points[at, : len(cloud)], mask[at, : len(cloud)] = cloud, 1
+    rows = split_by_class(len(files), labels, validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    columns = {"points": points, "mask": mask, "label": labels}
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

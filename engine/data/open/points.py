@@ -94,6 +94,7 @@ def _folder(path: Path, watch: Watch) -> Opened:
         "path": str(path),
         "count": len(files),
         "classes": named,
+        "ends": tuple(sorted({file.suffix.casefold() for file, _, _ in files})),
         "points": points,
         "stamp": f"{len(files)}-{sum(file.stat().st_size for file, _, _ in files)}",
     }
