@@ -302,6 +302,10 @@ class Data(NodeType, abstract=True):
         """The ends of its files' names, such as ".off", when they were opened; () where that is not known."""
         return ()
 
+    def dtypes(self) -> Mapping[str, str]:
+        """NumPy's type of each column of an array file, where it was found when the file was opened."""
+        return {}
+
     def learned_key(self) -> Hashable | None:
         """Under what the tokens are kept that reading the data learns; None where it learns none."""
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from engine.catalogue import Column, Emitted, Emitter, param
@@ -38,7 +39,7 @@ class ArrayFile(SplitData, OwnFile):
         (),
         hidden=True,
         label="Columns",
-        doc="name, kind, role, size of a row, classes, files and names of classes of each array",
+        doc="name, kind, role, size of a row, classes, files, names of classes and type of each array",
     )
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
     stamp: str = param("", hidden=True, doc="marks what the file held when it was opened")
@@ -133,6 +134,10 @@ class ArrayFile(SplitData, OwnFile):
         labels = any(entry[:2] == (name, YES_NO) for entry in self.table)
         return Column(name, size, "int64" if column.get("whole") else "float32", doc=role, yes_no=labels)
 
+    def dtypes(self) -> dict[str, str]:
+        found = {str(entry[0]): str(entry[7]) for entry in self.table if len(entry) > 7 and entry[7]}
+        return {one["name"]: found[kept] for one in self.found() if (kept := _entry(one["name"], found))}
+
     def holds(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(file for column in self.found() for _, file, _ in column["files"]))
 
@@ -180,6 +185,11 @@ class ArrayFile(SplitData, OwnFile):
         sizes = "×".join(map(str, inputs[0].shape)) if inputs else ""
         parts = [f"{self.rows:,} rows", sizes, f"{classes:,} classes" if classes else ""]
         return " · ".join(part for part in parts if part)
+
+
+def _entry(name: str, entries: Mapping[str, str]) -> str:
+    """The array that a column is, or whose last features it is; "" for none of these."""
+    return next((one for one in (name, name.removesuffix(" target")) if one in entries), "")
 
 
 def _needed(column: dict[str, Any]) -> dict[str, Any]:

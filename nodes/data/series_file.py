@@ -34,6 +34,7 @@ class SeriesFile(Numbered, OwnFile):
     path: FilePath = param("", label="File", doc="a CSV, text, Parquet, Arrow, Excel or .npy file")
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
+    plain: bool = param(False, hidden=True, doc="whether the file is as simple readers expect it")
     table: Rows = param(
         (), hidden=True, label="Columns", doc="name, kind and role of every column of the file"
     )
@@ -111,6 +112,9 @@ class SeriesFile(Numbered, OwnFile):
         label="Windows reach back",
         doc="whether a window may see the end of the part before; what it predicts never crosses a border",
     )
+
+    def plainly(self) -> bool:
+        return self.plain
 
     def seen(self) -> tuple[str, ...]:
         """The columns of a window."""

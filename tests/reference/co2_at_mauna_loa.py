@@ -11,124 +11,20 @@ FOLDER holds co2.csv; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import math
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 64, 30
-
-
-# engine.data.series.files.series_in_order, 13 lines, 4629c6399dbc
-
-
-# engine.data.series.windows.series_parts, 10 lines, dd4deb9fe029
-
-
-# engine.data.series.windows.filled_gaps, 20 lines, 4cb8cca8fc7a
-
-
-# engine.data.series.windows.prepared_series, 39 lines, f1b63d9710ad
-
-
-# engine.data.series.files.complete, 23 lines, 06d70041ea12
-
-
-# engine.data.series.windows.window_starts, 9 lines, 4ce1cfb97129
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.series.windows.Windows, 16 lines, e13060344ed8
-
-
-# engine.data.series.windows.cut_windows, 7 lines, 92e262a45b20
-
-
-# engine.data.series.windows.windows_of_series, 44 lines, 366a9af5d099
-
-
-# engine.data.series.windows.clock_of, 8 lines, 6ddaf27805ba
-
-
-# engine.data.series.files.load_series, 57 lines, aae5fa561d27
-
-
-# engine.data.tables.reading.separator, 3 lines, d4aa7fb7a95c
-
-
-# engine.data.tables.reading.nameable, 7 lines, 475837e46a4a
-
-
-# engine.data.tables.reading.is_plain, 4 lines, 0efec0f1972e
-
-
-# engine.data.tables.reading.plain_lines, 21 lines, 236231b252be
-
-
-# engine.data.tables.reading.decoded, 17 lines, 550887648b89
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.tables.reading.line_end, 5 lines, dc56d691a351
-
-
-# engine.data.tables.reading.cell_form, 10 lines, 37f8eb06fa4a
-
-
-# engine.data.tables.reading.beginning, 7 lines, e72851c8ada2
-
-
-# engine.data.tables.reading.text_rows, 20 lines, 5b41b825d49b
-
-
-# engine.data.tables.reading.longer_row, 4 lines, b1a67065bee4
-
-
-# engine.data.tables.reading.text_trouble, 21 lines, 9cc9230adb18
-
-
-# engine.data.tables.reading.column_names, 14 lines, 3272b40470f7
-
-
-# engine.data.tables.reading.named_by, 13 lines, 89fd405c13d5
-
-
-# engine.data.tables.reading.text_form, 23 lines, 8e692b3d9af5
-
-
-# engine.data.tables.reading.check_columns, 8 lines, cce0e015f266
-
-
-# engine.data.tables.reading.read_text_table, 39 lines, c21217d6a846
-
-
-# engine.data.tables.cells.written_numbers, 31 lines, ec15e9e1dce5
-
-
-# engine.data.tables.cells.Cells, 95 lines, efc89a42a161
-
-
-# engine.data.series.files.frame_series, 34 lines, e4f2bf2c8e2d
-
-
-# engine.data.series.files.read_text_series, 9 lines, 3ecc65da3f2e
-
-
-# engine.data.splits.split_in_time, 9 lines, f45d034b7b82
 
 
 # engine.procedures.series.running_free, 9 lines, 100555a456a1
@@ -184,41 +80,49 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: window (N, 52, 1); next (N, 1)."""
-    return load_series(
-        folder,
-        device,
-        file="co2.csv",
-        columns=(("date", "date", "time", "%Y-%m-%d"), ("co2", "number", "input")),
-        read=read_text_series,
-        table={
-            "delimiter": ",",
-            "quote": '"',
-            "decimal": ".",
-            "header": True,
-            "skip": 0,
-            "blanks": (),
-            "encoding": "utf-8",
-        },
-        inputs=("co2",),
-        targets=("co2",),
-        time="date",
-        series="",
-        order="as in the file",
-        skip=0,
-        most=None,
-        lag=52,
-        horizon=1,
-        stride=1,
-        reach_back=False,
-        between=0,
-        missing="interpolate",
-        difference=1,
-        standardise=True,
-        clock=False,
-        splitter=split_in_time,
-        validation=0.2,
-        test=0.2,
-    )
+    file = folder / "co2.csv"
+    schema = {
+        "co2": pl.Float64(),
+    }
+    try:
+        table = pl.read_csv(file, infer_schema=False)
+        table = table.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    except (OSError, UnicodeError, pl.exceptions.PolarsError) as error:
+        raise SystemExit(f"{file} is no longer as it was: {str(error).splitlines()[0]}") from error
+    values = table.to_numpy(order="c", writable=True)
+    values = values[: np.flatnonzero(~np.isnan(values).all(1)).max(initial=-1) + 1]  # blank lines may follow
+    n = len(values)
+    held, tested = round(0.2 * n), round(0.2 * n)
+    parts = {
+        "train": (0, n - held - tested),
+        "validation": (n - held - tested, n - tested),
+        "test": (n - tested, n),
+    }
+    if np.isnan(values).all(0).any():
+        raise SystemExit(f"{file} has a series without any reading.")
+    ends = sorted({at for part in parts.values() for at in part if at} | {n})
+    for column, lost in zip(values.T, np.isnan(values.T), strict=True):
+        for begin, end in zip([0, *ends], ends, strict=False):  # no part sees a later one
+            there = np.flatnonzero(~lost[:end])
+            gaps = begin + np.flatnonzero(lost[begin:end])
+            if len(gaps) and len(there):
+                column[gaps] = np.interp(gaps, there, column[there])
+    values = np.diff(values, axis=0, prepend=np.nan)
+    readings = torch.from_numpy(values)
+    deviation, mean = torch.std_mean(readings[1 : parts["train"][1]], 0, correction=0)
+    readings = (readings - mean) / torch.where(deviation > 0, deviation, 1.0)
+    seen = readings.float()
+    windows: dict[str, dict[str, Tensor]] = {}
+    for split, (first, end) in parts.items():
+        begin = max(1, first)
+        starts = torch.arange(begin, max(begin, end - 52))
+        if not len(starts):
+            raise SystemExit(f"{file} has too few readings for a window in {split}.")
+        windows[split] = {
+            "window": seen[starts[:, None] + torch.arange(52)].to(device),
+            "next": seen[starts + 52].to(device),
+        }
+    return windows
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

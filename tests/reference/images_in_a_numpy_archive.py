@@ -10,12 +10,10 @@ FOLDER holds small_digits.npz; --data names another than the usual.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,57 +21,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 SEED, BATCH, EPOCHS = 0, 64, 15
-
-
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
-
-
-# engine.data.file_there.file_there, 21 lines, e806fb3e922a
-
-
-# engine.data.array_reading.npz_member, 24 lines, 81adc3286b25
-
-
-# engine.data.array_reading.npy_header, 40 lines, 05c92509aa9b
-
-
-# engine.data.array_reading.mapped, 8 lines, 9cc85f3417ab
-
-
-# engine.data.array_reading.stored_npz, 28 lines, 7f706b81f30f
-
-
-# engine.data.array_reading.idx_header, 11 lines, 8d4d44af1288
-
-
-# engine.data.array_reading.stored_idx, 27 lines, 81f4ac6f893b
-
-
-# engine.data.array_reading.stored_array, 18 lines, 992c08cb50b5
-
-
-# engine.data.array_files.FileRows, 19 lines, d53e7c61344c
-
-
-# engine.data.array_files.Stored, 134 lines, c407f1b11571
-
-
-# engine.data.array_files.stored_column, 25 lines, 907df62cdbe7
-
-
-# engine.data.splits.split_rows, 23 lines, bbdcf948008a
-
-
-# engine.data.splits.split_columns, 18 lines, f1edd3ce763d
-
-
-# engine.data.telling.tell, 2 lines, cd0b0cc30e4a
-
-
-# engine.data.array_files.in_memory, 8 lines, 24496b61cdb7
-
-
-# engine.data.array_files.load_arrays, 49 lines, cc2cd3777fbd
 
 
 # engine.data.splits.evenly, 3 lines, 599b8f7d4329
@@ -111,28 +58,32 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: images (N, 1, 8, 8); labels (N,)."""
-    return load_arrays(
-        folder,
-        device,
-        columns=(
-            {"name": "images", "files": (("", "small_digits.npz", "images"),), "size": (8, 8)},
-            {
-                "name": "labels",
-                "files": (("", "small_digits.npz", "labels"),),
-                "size": (),
-                "role": "target",
-                "classes": (0, 1, 2, 3, 4, 5, 6, 7, 8, 9),
-            },
-        ),
-        values="0 to 1",
-        axes="add a channel",
-        memory=1024,
-        by="labels",
-        splitter=split_by_class,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    try:
+        with np.load(folder / "small_digits.npz") as arrays:
+            images = arrays["images"]
+            labels = arrays["labels"]
+    except Exception as error:  # a damaged file may fail in any way
+        raise SystemExit(f"{folder} no longer holds what it did: {error}") from error
+    if images.shape != (len(images), 8, 8) or images.dtype != "uint8":
+        raise SystemExit(f"images in {folder} changed: it is {images.dtype} of shape {images.shape} now.")
+    if labels.shape != (len(images),):
+        raise SystemExit(f"labels in {folder} changed: it is {labels.dtype} of shape {labels.shape} now.")
+    classes = np.arange(10)
+    odd = labels[~np.isin(labels, classes)]
+    if len(odd):
+        raise SystemExit(f"labels in {folder} has {odd[0]}, which is none of its classes.")
+    labels = np.searchsorted(classes, labels)
+    columns = {
+        "images": torch.from_numpy(images[:, None].astype(np.float32, order="C")),
+        "labels": torch.from_numpy(labels),
+    }
+    rows = split_by_class(len(images), columns["labels"], validation=0.2, test=0.2, seed=0)
+    if not all(len(at) for at in rows.values()):
+        raise SystemExit("There are too few rows for three splits: has the data changed?")
+    columns["images"] = columns["images"] / 255
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

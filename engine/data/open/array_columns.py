@@ -109,7 +109,8 @@ class Column:
     def entry(self) -> tuple[Value, ...]:
         """As the node keeps it."""
         files = tuple((part.split, part.file, part.key) for part in self.parts)
-        return (self.name, self.kind, self.role, self.size, self.classes, files, self.names)
+        alike = str(self.dtype) if len({part.dtype for part in self.parts}) == 1 else ""
+        return (self.name, self.kind, self.role, self.size, self.classes, files, self.names, alike)
 
 
 def parted(stem: str) -> tuple[str, str]:

@@ -16,7 +16,10 @@ from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
 
-KEPT = ("path", "stamp", "rows", "delimiter", "quote", "decimal", "encoding", "header", "missing_as", "aside")
+KEPT = (
+    *("path", "stamp", "rows", "plain", "delimiter", "quote", "decimal", "encoding", "header"),
+    *("missing_as", "aside"),
+)
 NUMBERS = ("number", "whole")
 USUAL = {"delimiter": ",", "quote": '"', "decimal": ".", "encoding": "utf-8", "header": True}
 DAY = 86_400.0

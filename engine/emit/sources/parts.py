@@ -41,6 +41,13 @@ def listed_lines(target: str, items: Sequence[str], call: str = "") -> list[Stat
     return [under(f"{target} = {first}", map(Statement, lines)), Statement(last)]
 
 
+def literal(value: object) -> str:
+    """A value as Python, a text so that any editor shows it."""
+    if not isinstance(value, str):
+        return repr(value)
+    return quoted(value) if value.isprintable() else ascii(value)
+
+
 def class_lines(classes: Sequence[str]) -> list[Statement]:
     """The classes by their numbers."""
     return listed_lines("classes", [quoted(one) for one in classes])

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from engine.data.tables.columns import port_name, used_columns
+from engine.emit.sources.parts import literal
 from engine.emit.sources.splitting import split_lines
 from engine.emit.sources.straight import Reading, Straight
 from engine.emit.statements import Statement, quoted, tree, under, walked
@@ -29,7 +30,6 @@ try:
     table = table.select(pl.col(name).cast(kind) for name, kind in schema.items())
 except (OSError, UnicodeError, pl.exceptions.PolarsError) as error:
     raise SystemExit(f"{file} is no longer as it was: {str(error).splitlines()[0]}") from error
-<whole>
 """
 
 FEATURES = """
@@ -93,25 +93,31 @@ class Cell:
 def text_table(reading: Reading) -> Straight | None:
     """The lines for `load_text_table`."""
     how = reading.options
-    if not plainly(reading) or how["delimiter"] in ("spaces", "arff") or how.get("aside"):
+    read = text_read(how, [row[0] for row in how["columns"]]) if plainly(reading) else None
+    if read is None:
         return None
-    if len(how["quote"]) > 1:
+    return table_lines(reading, read, decimal=how["decimal"], header=how["header"])
+
+
+def text_read(form: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """An expression that reads the text table `file` with columns of these names; None for some forms."""
+    if form["delimiter"] in ("spaces", "arff") or form.get("aside") or len(form["quote"]) > 1:
         return None
     file = "file"
-    if how["encoding"] != "utf-8":
-        file = f"io.StringIO(file.read_text(encoding={quoted(how['encoding'])}))"
+    if form["encoding"] != "utf-8":
+        file = f"io.StringIO(file.read_text(encoding={quoted(form['encoding'])}))"
     given = {
-        "has_header": (how["header"], True),
-        "skip_lines": (how["skip"], 0),
-        "separator": (how["delimiter"], ","),
-        "quote_char": (how["quote"] or None, '"'),
+        "has_header": (form["header"], True),
+        "skip_lines": (form["skip"], 0),
+        "separator": (form["delimiter"], ","),
+        "quote_char": (form["quote"] or None, '"'),
     }
-    form = "".join(f", {name}={_literal(value)}" for name, (value, usual) in given.items() if value != usual)
-    read = f"pl.read_csv({file}, infer_schema=False{form})"
-    unnamed = [row[0] for row in how["columns"] if re.fullmatch("column [0-9]+", row[0])]
-    if how["header"] and unnamed:  # a cell of the header is empty, or says so
-        read += f'.rename({{"": {_literal(unnamed[0])}}}, strict=False)'
-    return table_lines(reading, read, decimal=how["decimal"], header=how["header"])
+    how = "".join(f", {name}={literal(value)}" for name, (value, usual) in given.items() if value != usual)
+    read = f"pl.read_csv({file}, infer_schema=False{how})"
+    unnamed = [name for name in names if re.fullmatch("column [0-9]+", name)]
+    if form["header"] and unnamed:  # a cell of the header is empty, or says so
+        read += f'.rename({{"": {literal(unnamed[0])}}}, strict=False)'
+    return read
 
 
 def plainly(reading: Reading) -> bool:
@@ -132,21 +138,24 @@ def table_lines(reading: Reading, read: str, *, decimal: str = ".", header: bool
     ]
     if any(_needed(one, how["missing"]) for one in cells):  # else a row is one where a group is named
         cells = [one for one in cells if one.name == how["by"] or not one.keyed]
-    if not _readable(cells, how):
+    if not readable(cells) or not _asked(cells, how):
         return None
-    lines = tree("file = folder / $file", file=quoted(how["file"]))
-    lines += [under("schema = {", _schema(cells)), Statement("}")]
-    given = {
-        "read": read,
-        "cells": _cells(cells, how["blanks"], decimal),
-        "whole": _whole(cells, how["missing"]),
-    }
-    lines += tree(READ, unnamed=not header, **given)
+    lines = read_lines(cells, how["file"], read, how["blanks"], decimal=decimal, header=header)
+    lines += _whole(cells, how["missing"])
     return _columns(reading, cells, lines)
 
 
-def _readable(cells: Sequence[Cell], how: Mapping[str, Any]) -> bool:
-    """Whether columns are of kinds that the lines can read, and what is asked of them can be done."""
+def read_lines(
+    cells: Sequence[Cell], file: str, read: str, blanks: Sequence[str], *, decimal: str, header: bool
+) -> list[Statement]:
+    """Lines that read a file as a `table` of these columns, each of the kind that it is."""
+    lines = tree("file = folder / $file", file=literal(file))
+    lines += [under("schema = {", _schema(cells)), Statement("}")]
+    return lines + tree(READ, unnamed=not header, read=read, cells=_cells(cells, blanks, decimal))
+
+
+def readable(cells: Sequence[Cell]) -> bool:
+    """Whether columns are of kinds that the lines can read."""
     for one in cells:
         if one.role == "split":
             known = one.kind == "category" and {*map(str.casefold, one.details)} <= {*PARTS}
@@ -155,6 +164,11 @@ def _readable(cells: Sequence[Cell], how: Mapping[str, Any]) -> bool:
             known = one.keyed or plain or one.classes or one.kind == "date"
         if not known or one.name == "*" or (one.name[:1], one.name[-1:]) == ("^", "$"):  # polars' own marks
             return False
+    return True
+
+
+def _asked(cells: Sequence[Cell], how: Mapping[str, Any]) -> bool:
+    """Whether what is asked of columns can be done with them."""
     labelled = any(one.role == "target" and one.classes for one in cells)
     used = any(one.role in ("input", "target", "weight") for one in cells)
     return used and (labelled or "balance" not in how)
@@ -195,20 +209,14 @@ def _names(classes: Sequence[str]) -> str:
     count = len(classes)
     if count >= FEW and list(classes) == [str(at) for at in range(count)]:
         return f"map(str, range({count}))"
-    return f"[{', '.join(map(_literal, classes))}]"
-
-
-def _literal(value: object) -> str:
-    if not isinstance(value, str):
-        return repr(value)
-    return quoted(value) if value.isprintable() else ascii(value)
+    return f"[{', '.join(map(literal, classes))}]"
 
 
 def _cells(cells: Sequence[Cell], blanks: Sequence[str], decimal: str) -> list[Statement]:
     """What is to be done to the texts of cells before they are numbers, classes or days."""
     found = []
     if blanks:
-        found.append(f"pl.all().replace([{', '.join(map(_literal, blanks))}], None)")
+        found.append(f"pl.all().replace([{', '.join(map(literal, blanks))}], None)")
     if decimal == "," and any(one.kind in NUMBERS for one in cells):
         names = "[name for name, kind in schema.items() if kind == pl.Float64]"
         found.append(
@@ -216,8 +224,8 @@ def _cells(cells: Sequence[Cell], blanks: Sequence[str], decimal: str) -> list[S
         )
     for one in cells:
         if one.kind == "date" and not one.keyed:
-            form = f"{_literal(one.details[0])}, " if one.details and one.details[0] else ""
-            found.append(f'pl.col({_literal(one.name)}).str.to_datetime({form}time_unit="us")')
+            form = f"{literal(one.details[0])}, " if one.details and one.details[0] else ""
+            found.append(f'pl.col({literal(one.name)}).str.to_datetime({form}time_unit="us")')
     return [Statement(f"table.with_columns({one})", target="table") for one in found]
 
 
@@ -272,13 +280,13 @@ def _columns(reading: Reading, cells: Sequence[Cell], lines: list[Statement]) ->
                 scaled += _scaled(scaling, "values = ", "")
                 scaled += tree(
                     "columns[$port] = torch.from_numpy(values.astype(np.float32)[:, None])",
-                    port=_literal(port),
+                    port=literal(port),
                 )
         if f"{port} as number" in wanted and one.kind == "yes-no":
             columns[f"{port} as number"] = f"{_cell(one)}.to_physical().cast(pl.Float32).to_torch()[:, None]"
     fitted = any("[train]" in one.plain for one in walked([*body, *scaled]))
     lines = [*lines, *(tree('train = rows["train"].numpy()') if fitted else []), *body]
-    items = ", ".join(f"{_literal(name)}: {value}" for name, value in columns.items())
+    items = ", ".join(f"{literal(name)}: {value}" for name, value in columns.items())
     lines += [Statement(f"{{{items}}}", target="columns"), *scaled]
     part = "{name: values[at].to(device) for name, values in columns.items()}"
     return Straight(lines, f"{{split: {part} for split, at in rows.items()}}", carries)
@@ -354,7 +362,7 @@ def _scaled(scaling: str, target: str, end: str) -> list[Statement]:
 
 
 def _cell(one: Cell) -> str:
-    return f"table[{_literal(one.name)}]"
+    return f"table[{literal(one.name)}]"
 
 
 def _numbers(one: Cell) -> str:
@@ -385,4 +393,4 @@ def _keys(one: Cell) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(_literal, names))
+    return ", ".join(map(literal, names))

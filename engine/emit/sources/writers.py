@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from engine.data.array_files import load_arrays
 from engine.data.clouds.files import load_cloud, load_clouds
 from engine.data.graphs.batches import load_graph_batches
 from engine.data.graphs.files import load_graph
 from engine.data.graphs.folder import load_graph_folder
 from engine.data.images.files import load_image_files, load_masked_images
+from engine.data.series.files import load_series
 from engine.data.tables.files import load_text_table
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
-from engine.emit.sources import clouds, graphs, images, tables, text
+from engine.emit.sources import arrays, clouds, graphs, images, series, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 
 WRITERS: Mapping[Function, Writer] = {
     load_image_files: Writer(images.write_images, images.MAY_CARRY),
     load_masked_images: Writer(images.write_images, images.MAY_CARRY),
+    load_arrays: Writer(arrays.write_arrays),
+    load_series: Writer(series.write_series, series.MAY_CARRY),
     load_text_table: Writer(tables.text_table),
     load_cloud: Writer(clouds.write_cloud, clouds.MAY_CARRY),
     load_clouds: Writer(clouds.write_clouds, clouds.MAY_CARRY),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import torch
@@ -65,3 +67,16 @@ def refuses(load: object, folder: Path) -> str:
         assert "\n" not in str(error)
         return str(error)
     return ""
+
+
+def assert_clean(folder: Path, texts: Iterable[str]) -> None:
+    """Scripts that ruff and mypy, strict, find nothing in."""
+    files = []
+    for number, text in enumerate(texts):
+        files.append(folder / f"lines_{number}.py")
+        files[-1].write_text(text, encoding="utf-8")
+    rules = ["--isolated", "--select", "E,F,B", "--line-length", "110", "--no-cache"]
+    for command in (["ruff", "check", *rules], ["mypy", "--strict", "--no-incremental"]):
+        line = [sys.executable, "-m", *command, *map(str, files)]
+        done = subprocess.run(line, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stdout

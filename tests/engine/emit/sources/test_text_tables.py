@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -16,7 +14,14 @@ from engine.data.open.opening import open_data
 from engine.document.shipped import datasets_folder
 from engine.values import Value
 from tests.engine.emit.sources.agreeing import load_of, strictly, text_of
-from tests.engine.emit.sources.reading import assert_alike, assert_same, data_of, is_carried, refuses
+from tests.engine.emit.sources.reading import (
+    assert_alike,
+    assert_clean,
+    assert_same,
+    data_of,
+    is_carried,
+    refuses,
+)
 from tests.engine.sketches import gallery
 from tests.sampling import sampled
 
@@ -283,17 +288,11 @@ def test_lines_are_clean_for_ruff_and_mypy(tmp_path: Path) -> None:
         {"split": "in time", "repeats": "left out", "balance": "thin the common"},
         {"encoding": "utf-16"},
     ]
-    for number, how in enumerate(cases):
+    texts = []
+    for how in cases:
         for columns in (MIXED, MIXED[:1] + MIXED[-2:], MIXED[2:4] + MIXED[-2:], MIXED[1:2] + MIXED[8:]):
             params = written(tmp_path / "t.csv", columns, lost=0.03)
             if columns is not MIXED:
                 how = {**how, "split": "random", "balance": "as they come"}
-            text = text_of(data_of("TableFile", {**params, **how}))
-            (tmp_path / f"lines_{number}_{len(columns)}.py").write_text(text, encoding="utf-8")
-    rules = ["--isolated", "--select", "E,F,B", "--line-length", "110", "--no-cache"]
-    for command in (["ruff", "check", *rules, str(tmp_path)], ["mypy", "--strict", "--no-incremental"]):
-        files = sorted(map(str, tmp_path.glob("*.py"))) if command[0] == "mypy" else []
-        done = subprocess.run(
-            [sys.executable, "-m", *command, *files], capture_output=True, text=True, cwd=tmp_path
-        )
-        assert done.returncode == 0, done.stdout
+            texts.append(text_of(data_of("TableFile", {**params, **how})))
+    assert_clean(tmp_path, texts)
