@@ -1,22 +1,76 @@
-"""What an export of the open project may take along: its data, and the weights of a run that fit it."""
+"""What an export of the open project may take along (data, weights), how it will look, and running it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from engine.catalogue import Catalogue, Data
 from engine.document.files import load_project
 from engine.document.graph import Link, Node, Project
 from engine.document.shipped import datasets_folder, installed_files
-from engine.emit.writing import export
+from engine.emit.forms.form import Export, Form
+from engine.emit.writing import export, write
 from engine.errors import NeuroloomError
 
+if TYPE_CHECKING:
+    from engine.train.verify.verification import Verification
+
+SUFFIXES = {Form.SCRIPT: ".py", Form.PACKAGE: "", Form.NOTEBOOK: ".ipynb"}
 LAST_WEIGHTS = "weights-last.safetensors"
 BEST_WEIGHTS = "weights-best.safetensors"
 
-__all__ = ["data_size", "export", "own_folder", "trained_weights"]
+__all__ = ["SUFFIXES", "Trial", "data_size", "export", "made", "own_folder", "trained_weights", "tried"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the user asks for of an export."""
+
+    form: Form = Form.SCRIPT
+    with_data: bool = False
+    weights: Path | None = None
+
+
+def made(project: Project, catalogue: Catalogue, target: Path, asked: Asked) -> Export:
+    """An export as it would stand at `target`. Errors: `NeuroloomError`."""
+    from engine.emit.forms.make import make_export
+
+    weighted = asked.weights is not None
+    return make_export(
+        project, catalogue, target, asked.form, with_data=asked.with_data, with_weights=weighted
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An export that stands in a folder of its own, and runs there beside the application."""
+
+    both: Verification
+    folder: TemporaryDirectory[str]
+
+    def close(self) -> None:
+        """End both, and remove the folder."""
+        self.both.close()
+        self.folder.cleanup()
+
+
+def tried(project: Project, catalogue: Catalogue, asked: Asked, steps: int) -> Trial:
+    """Write an export to a folder of its own, and begin to run it. Errors: `NeuroloomError`."""
+    from engine.train.verify.verification import Verification
+
+    folder = TemporaryDirectory(prefix="neuroloom-export-")
+    try:
+        found = made(project, catalogue, Path(folder.name) / f"network{SUFFIXES[asked.form]}", asked)
+        write(found, asked.weights)
+        both = Verification(found, project, steps=steps, with_data=asked.with_data, weights=asked.weights)
+    except BaseException:
+        folder.cleanup()
+        raise
+    return Trial(both, folder)
 
 
 def data_size(project: Project, catalogue: Catalogue) -> tuple[tuple[str, ...], int]:

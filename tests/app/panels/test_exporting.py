@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import psutil
 import pytest
 
+from app.panels import export_dialog, exporting
 from app.panels.export_dialog import ExportDialog
 from app.panels.exporting import data_size, export, own_folder, trained_weights
 from app.workspace.workspace import Workspace
@@ -14,7 +16,9 @@ from engine.catalogue import load_catalogue
 from engine.document.edits import AddNodes, SetParam
 from engine.document.files import save_project
 from engine.document.graph import Graph, Link, Node, Project
+from engine.emit.forms.form import Export
 from engine.emit.script import export_script
+from engine.emit.writing import write
 from engine.errors import NeuroloomError
 from tests.app.conftest import add_iris
 
@@ -104,3 +108,115 @@ def test_data_of_ones_own_stay_where_they_are() -> None:
     )
     assert own_folder(own, catalogue) == Path.home()
     assert own_folder(Project(graph=Graph([Node("n1", "Iris")])), catalogue) is None
+
+
+# -- forms
+
+
+@pytest.fixture
+def dialog(shaped: Workspace, tmp_path: Path, qtbot) -> ExportDialog:  # type: ignore[no-untyped-def]
+    add_iris(shaped)
+    made = ExportDialog(shaped, tmp_path)
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_each_form_is_shown_as_it_will_be_written(dialog: ExportDialog, tmp_path: Path, qtbot) -> None:  # type: ignore[no-untyped-def]
+    preview = dialog.preview
+    shown = {"script": "def main()", "package": "class Model(", "notebook": "# %% [markdown]"}
+    for form, words in shown.items():
+        dialog.forms.choose(form)
+        qtbot.waitUntil(
+            lambda form=form: preview.made is not None and preview.made.form == form, timeout=20_000
+        )
+        assert words in preview.text.toPlainText()
+    assert dialog.path_field.text().endswith(".ipynb")
+    dialog.forms.choose("package")
+    qtbot.waitUntil(lambda: "untitled/train.py" in preview.files.shown, timeout=20_000)
+    preview.files.choose("untitled/train.py")
+    with qtbot.waitSignal(dialog.accepted, timeout=20_000):
+        dialog.export_button.click()
+    assert preview.text.toPlainText() == dialog.written[0].read_text("utf-8")
+    assert dialog.written[0].name == "train.py"
+
+
+def test_what_cannot_be_exported_is_said_in_place_of_the_preview(
+    dialog: ExportDialog, shaped: Workspace, qtbot
+) -> None:  # type: ignore[no-untyped-def]
+    shaped.apply("Set units", SetParam("n2", "units", -1))
+    dialog.forms.choose("notebook")
+    qtbot.waitUntil(lambda: "-1" in dialog.preview._empty.words(), timeout=20_000)
+    assert dialog.preview._empty.isVisible()
+
+
+def test_a_folder_with_files_is_written_to_only_when_that_is_agreed(
+    dialog: ExportDialog, tmp_path: Path, qtbot, monkeypatch: pytest.MonkeyPatch
+) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "README.md").write_text("mine", "utf-8")
+    dialog.forms.choose("package")
+    dialog.path_field.setText(str(tmp_path / "net"))
+    monkeypatch.setattr(export_dialog, "ask", lambda *_: "Cancel")
+    dialog.export_button.click()
+    assert dialog.isVisible() and (tmp_path / "net" / "README.md").read_text("utf-8") == "mine"
+    monkeypatch.setattr(export_dialog, "ask", lambda *_: "Replace")
+    with qtbot.waitSignal(dialog.accepted, timeout=20_000):
+        dialog.export_button.click()
+    assert (tmp_path / "net" / "README.md").read_text("utf-8") != "mine"
+
+
+# -- verify
+
+
+def test_the_losses_of_both_are_shown_side_by_side(dialog: ExportDialog, qtbot) -> None:  # type: ignore[no-untyped-def]
+    dialog.steps_field.setValue(3)
+    dialog.verify_button.click()
+    assert dialog.verify_button.text() == "Stop"
+    qtbot.waitUntil(lambda: not dialog.trying.busy, timeout=120_000)
+    assert dialog.verdict.text() == "3 steps: the losses are equal to the last bit."
+    assert dialog.preview.losses.isVisible() and dialog.verify_button.text() == "Verify"
+    model = dialog.preview.losses.model()
+    cells = [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
+    assert [row[0] for row in cells] == ["Step 1, loss", "Step 2, loss", "Step 3, loss"]
+    assert all(ours == other and float(ours) > 0 for _, ours, other in cells)
+    dialog.forms.choose("notebook")  # of another export nothing was compared yet
+    assert dialog.verdict.text() == "" and not dialog.preview.losses.isVisible()
+
+
+def test_the_first_difference_is_named(dialog: ExportDialog, qtbot, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    def written_wrong(found: Export, weights: Path | None = None) -> list[Path]:
+        files = write(found, weights)
+        files[0].write_text(files[0].read_text("utf-8").replace("optimiser.step()", "pass"), "utf-8")
+        return files
+
+    monkeypatch.setattr(exporting, "write", written_wrong)
+    dialog.steps_field.setValue(3)
+    dialog.verify_button.click()
+    qtbot.waitUntil(lambda: not dialog.trying.busy, timeout=120_000)
+    assert dialog.verdict.text().startswith("Step 2, loss: ")
+    assert dialog.verdict.property("role") == "error"
+    model = dialog.preview.losses.model()
+    assert model.index(model.rowCount() - 1, 0).data() == "≠  Step 2, loss"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_comparison_can_be_stopped(dialog: ExportDialog, begun: bool, qtbot) -> None:  # type: ignore[no-untyped-def]
+    before = set(psutil.Process().children())
+    dialog.steps_field.setValue(100_000)
+    dialog.verify_button.click()
+    if begun:
+        qtbot.waitUntil(lambda: dialog.trying.found is not None, timeout=60_000)
+        assert len(set(psutil.Process().children()) - before) == 2
+    dialog.verify_button.click()
+    assert not dialog.trying.busy and dialog.verify_button.text() == "Verify"
+    qtbot.waitUntil(lambda: not dialog.trying._starter.busy, timeout=60_000)
+    assert set(psutil.Process().children()) <= before
+
+
+def test_closing_the_dialog_ends_what_runs(dialog: ExportDialog, qtbot) -> None:  # type: ignore[no-untyped-def]
+    before = set(psutil.Process().children())
+    dialog.steps_field.setValue(100_000)
+    dialog.verify_button.click()
+    dialog.reject()
+    assert set(psutil.Process().children()) <= before
