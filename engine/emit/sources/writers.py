@@ -11,9 +11,10 @@ from engine.data.graphs.files import load_graph
 from engine.data.graphs.folder import load_graph_folder
 from engine.data.images.files import load_image_files, load_masked_images
 from engine.data.series.files import load_series
+from engine.data.sets.drawn import load_drawn
 from engine.data.tables.files import load_text_table
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
-from engine.emit.sources import arrays, clouds, graphs, images, series, tables, text
+from engine.emit.sources import arrays, clouds, drawn, graphs, images, series, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 
 WRITERS: Mapping[Function, Writer] = {
@@ -24,6 +25,7 @@ WRITERS: Mapping[Function, Writer] = {
     load_text_table: Writer(tables.text_table),
     load_cloud: Writer(clouds.write_cloud, clouds.MAY_CARRY),
     load_clouds: Writer(clouds.write_clouds, clouds.MAY_CARRY),
+    load_drawn: Writer(drawn.write_drawn),
     load_graph: Writer(graphs.write_graph, graphs.MAY_CARRY),
     load_graph_batches: Writer(graphs.write_batches, graphs.MAY_CARRY),
     load_graph_folder: Writer(graphs.write_folder, graphs.MAY_CARRY),
