@@ -73,9 +73,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def open_image(path: Path) -> Image.Image:
     """The image in a file, turned as its camera noted."""
-    kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     try:
-        with Image.open(path, formats=kinds) as image:
+        with Image.open(path, formats=("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")) as image:
             image.load()
             return ImageOps.exif_transpose(image)
     except Exception as error:  # a damaged file may fail in any way
@@ -86,16 +85,14 @@ def levels_of(path: Path) -> np.ndarray[Any, Any]:
     """An image as levels, (1, 25, 25)."""
     image = open_image(path)
     if image.mode.startswith("I"):  # grey of 16 bits
-        deep = np.asarray(image)
-        image = Image.fromarray(deep.astype(np.float32))
+        image = Image.fromarray(np.asarray(image).astype(np.float32))
         grey = (np.asarray(image.resize((25, 25), Image.Resampling.BILINEAR)) / 257).round().astype(np.uint8)
         return grey[None]
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
         image = image.convert("RGB")
-    image = image.convert("L")
-    return np.asarray(image.resize((25, 25), Image.Resampling.BILINEAR))[None]
+    return np.asarray(image.convert("L").resize((25, 25), Image.Resampling.BILINEAR))[None]
 
 
 def images_below(folder: Path) -> list[str]:

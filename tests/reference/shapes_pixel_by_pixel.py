@@ -97,9 +97,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
 
 def open_image(path: Path) -> Image.Image:
     """The image in a file, turned as its camera noted."""
-    kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     try:
-        with Image.open(path, formats=kinds) as image:
+        with Image.open(path, formats=("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")) as image:
             image.load()
             return ImageOps.exif_transpose(image)
     except Exception as error:  # a damaged file may fail in any way
@@ -110,28 +109,23 @@ def levels_of(path: Path) -> np.ndarray[Any, Any]:
     """An image as levels, (1, 32, 32)."""
     image = open_image(path)
     if image.mode.startswith("I"):  # grey of 16 bits
-        deep = np.asarray(image)
-        image = Image.fromarray(deep.astype(np.float32))
+        image = Image.fromarray(np.asarray(image).astype(np.float32))
         grey = (np.asarray(image.resize((32, 32), Image.Resampling.BILINEAR)) / 257).round().astype(np.uint8)
         return grey[None]
     if image.has_transparency_data:
         image = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
         image = image.convert("RGB")
-    image = image.convert("L")
-    return np.asarray(image.resize((32, 32), Image.Resampling.BILINEAR))[None]
+    return np.asarray(image.convert("L").resize((32, 32), Image.Resampling.BILINEAR))[None]
 
 
 def pixel_classes(path: Path) -> np.ndarray[Any, Any]:
     """The class of each pixel of a mask, (32, 32)."""
     image = open_image(path)
-    if image.mode in ("LA", "PA"):
-        image = image.convert(image.mode[0])
-    if image.mode in ("1", "L", "P") or image.mode.startswith("I"):
-        values = np.asarray(image).astype(np.int64)
-    else:
-        red, green, blue = np.moveaxis(np.asarray(image.convert("RGB")).astype(np.int64), 2, 0)
-        values = red * 65536 + green * 256 + blue
+    image = image.convert(image.mode[0]) if image.mode in ("LA", "PA") else image
+    coloured = image.mode not in ("1", "L", "P") and not image.mode.startswith("I")
+    values = np.asarray(image.convert("RGB") if coloured else image).astype(np.int64)
+    values = values @ (65536, 256, 1) if coloured else values
     known = np.arange(4)
     places = np.searchsorted(known, values).clip(max=len(known) - 1)
     if ((known[places] != values) & (values != 255)).any():
@@ -163,16 +157,11 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 
     image (N, 1, 32, 32); mask (N, 32, 32).
     """
-    pairs: list[tuple[str, str]] = []
-    mask_of: dict[str, str] = {}
-    for name in images_below(folder):
-        top, _, rest = name.partition("/")
-        stem = rest.rpartition(".")[0]
-        if top == "images":
-            pairs.append((name, stem))
-        elif top == "masks":
-            mask_of[stem] = name  # for an image of its own name first, then without what it ends in
-            mask_of.setdefault(re.sub("([_-]mask|_seg|_gt|_label)$", "", stem, flags=re.IGNORECASE), name)
+    names = images_below(folder)
+    mask_of = {name[6:].rpartition(".")[0]: name for name in names if name.startswith("masks/")}
+    pairs = [(one, one[7:].rpartition(".")[0]) for one in names if one.startswith("images/")]
+    for stem, mask in [*mask_of.items()]:
+        mask_of.setdefault(re.sub("([_-]mask|_seg|_gt|_label)$", "", stem, flags=re.IGNORECASE), mask)
     listed = [(name, mask_of.get(stem, "")) for name, stem in pairs]
     if not listed or not all(one[1] for one in listed):
         raise SystemExit(f"Images in {folder} have no masks, or are no longer there.")

@@ -84,19 +84,21 @@ if {$label for $each in $found} - numbers.keys() or not $found:
     raise SystemExit(f"The images in {folder} are not those of the $count that it had.")
 """
 MASKS = """
-pairs: list[tuple[str, str]] = []  #? not given
+names = $below(folder)  #? not given
+mask_of = {name[$after:].rpartition(".")[0]: name for name in names if name.startswith($masks)}  #? not given
+pairs = [(one, one[$behind:].rpartition(".")[0]) for one in names if one.startswith($images)]  #? not given
 pairs: list[tuple[str, str, int]] = []  #? given
-mask_of: dict[str, str] = {}
-for name in $below(folder):
-    split, inner = without_split(name, True)  #? given
-    top, _, rest = $inner.partition("/")
-    stem = f"{split}/" + rest.rpartition(".")[0]  #? given
-    stem = rest.rpartition(".")[0]  #? not given
-    if top == $images$and_split:
-        pairs.append((name, stem$with_split))
+mask_of: dict[str, str] = {}  #? given
+for name in $below(folder):  #? given
+    split, inner = without_split(name, True)
+    top, _, rest = inner.partition("/")
+    stem = f"{split}/" + rest.rpartition(".")[0]
+    if top == $images and split >= 0:
+        pairs.append((name, stem, split))
     elif top == $masks:
-        mask_of[stem] = name  # for an image of its own name first, then without what it ends in
-        mask_of.setdefault(re.sub("([_-]mask|_seg|_gt|_label)$$", "", stem, flags=re.IGNORECASE), name)
+        mask_of[stem] = name
+for stem, mask in [*mask_of.items()]:
+    mask_of.setdefault(re.sub("([_-]mask|_seg|_gt|_label)$$", "", stem, flags=re.IGNORECASE), mask)
 listed = [(name, mask_of.get(stem, "")$with_split) for name, stem$with_split in pairs]
 listed = [one for one in listed if one[1] and $one_reads and $two_reads]  #? apart
 if not listed or not all(one[1] for one in listed):
@@ -198,10 +200,10 @@ def with_masks(where: Mapping[str, Any], beside: Beside, readable: str, mask_rea
         MASKS,
         below=beside.add(BELOW, "images below"),
         given=given,
-        inner="inner" if given else "name",
-        masks=quoted(where["masks"]),
-        images=quoted(where["images"]),
-        and_split=" and split >= 0" if given else "",
+        masks=quoted(where["masks"] + ("" if given else "/")),
+        images=quoted(where["images"] + ("" if given else "/")),
+        after=len(where["masks"]) + 1,
+        behind=len(where["images"]) + 1,
         with_split=", split" if given else "",
         apart=readable,
         one_reads=f"{readable}(folder / one[0])",

@@ -37,9 +37,8 @@ OWN = ("rows", "where", "image", "values", "void", "unreadable", "memory", "thre
 OPENED = '''
 def $name($source) -> Image.Image:
     """The image in a file, turned as its camera noted."""
-    kinds = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
     try:
-        with Image.open($file, formats=kinds) as image:
+        with Image.open($file, formats=("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")) as image:
             if image.width * image.height > 100_000_000:  #? apart
                 raise ValueError("it has too many pixels")  #? apart
             image.load()
@@ -54,30 +53,25 @@ def $name($source) -> np.ndarray[Any, Any]:
     if image.mode in ("F", "LAB"):  #? apart
         raise ValueError(f"An image of mode {image.mode} is not read.")  #? apart
     if image.mode.startswith("I"):  # grey of 16 bits
-        deep = np.asarray(image)
-        if deep.min() < 0 or deep.max() > 65535:  #? apart
+        if not 0 <= np.asarray(image).min() <= np.asarray(image).max() <= 65535:  #? apart
             raise ValueError("An image has values beyond 16 bits.")  #? apart
-        image = Image.fromarray(deep.astype(np.float32))
+        image = Image.fromarray(np.asarray(image).astype(np.float32))
         grey = $grey.round().astype(np.$dtype)
         return $stacked
     if image.has_transparency_data:  #? covered
         image = image.convert("RGBA")  #? covered
         image = Image.alpha_composite(Image.new("RGBA", image.size, $behind), image)  #? filled
         image = image.convert("RGB")  #? covered
-    image = image.convert($mode)
     return $levels
 '''
 PIXELS = '''
 def $name($source) -> np.ndarray[Any, Any]:
     """The class of each pixel of a mask, $size."""
     image = $opened($given)
-    if image.mode in ("LA", "PA"):
-        image = image.convert(image.mode[0])
-    if image.mode in ("1", "L", "P") or image.mode.startswith("I"):
-        values = np.asarray(image).astype(np.int64)
-    else:
-        red, green, blue = np.moveaxis(np.asarray(image.convert("RGB")).astype(np.int64), 2, 0)
-        values = red * 65536 + green * 256 + blue
+    image = image.convert(image.mode[0]) if image.mode in ("LA", "PA") else image
+    coloured = image.mode not in ("1", "L", "P") and not image.mode.startswith("I")
+    values = np.asarray(image.convert("RGB") if coloured else image).astype(np.int64)
+    values = values @ (65536, 256, 1) if coloured else values
     <known>
     places = np.searchsorted(known, values).clip(max=len(known) - 1)
     if ((known[places] != values)$counting).any():
@@ -279,7 +273,9 @@ def _levels(image: Mapping[str, Any], beside: Beside, given: Mapping[str, Any]) 
     channels, deep = image["channels"], image["bits"] == 16
     mode = {"grey": "L"}.get(channels, channels)
     found = f"np.asarray({sized('image', image['fit'], (width, height), 'BILINEAR')})"
-    levels = f"{found}[None]" if mode == "L" else f"{found}.transpose(2, 0, 1)"
+    plain = sized(f"image.convert({quoted(mode)})", image["fit"], (width, height), "BILINEAR")
+    whole = f"np.asarray({plain})"
+    levels = f"{whole}[None]" if mode == "L" else f"{whole}.transpose(2, 0, 1)"
     highest = "65535" if deep else "255"
     stacked = {
         "L": "grey[None]",
@@ -296,7 +292,6 @@ def _levels(image: Mapping[str, Any], beside: Beside, given: Mapping[str, Any]) 
         covered=mode != "RGBA",
         filled=mode != "RGBA" and image["behind"] != "nothing",
         behind=quoted(image["behind"]),
-        mode=quoted(mode),
         levels=f"{levels}.astype(np.uint16) * np.uint16(257)" if deep else levels,
         **given,
     )

@@ -16,7 +16,9 @@ from tests.engine.emit.sources.agreeing import data_of, load_of, same
 @pytest.mark.parametrize("split", ["by class", "random", "folds", "bootstrap"])
 @pytest.mark.parametrize("values", [False, True])
 def test_drawn_points_are_read_alike(count: int, split: str, values: bool, tmp_path: Path) -> None:
-    checked(tmp_path, count, {"split": split, "task": "values" if values else "classes", "classes": 3}, values)
+    checked(
+        tmp_path, count, {"split": split, "task": "values" if values else "classes", "classes": 3}, values
+    )
 
 
 @pytest.mark.parametrize(

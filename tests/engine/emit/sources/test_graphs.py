@@ -172,6 +172,18 @@ def test_a_folder_with_splits_is_read_alike(batches: str, tmp_path: Path) -> Non
     assert len(data.columns()) > 3
 
 
+def test_many_features_with_long_names_fit_on_lines(tmp_path: Path) -> None:
+    names = [f"what is known of the node in column {at}" for at in range(40)]
+    (tmp_path / "a.edges").write_text("".join(f"{at} {(at + 1) % 12}\n" for at in range(12)))
+    rows = [
+        ",".join([str(at), *(str(at / (one + 1)) for one in range(40)), "ab"[at % 2]]) for at in range(12)
+    ]
+    (tmp_path / "a.nodes.csv").write_text("\n".join([",".join(["id", *names, "label"]), *rows]))
+    opened = open_data(tmp_path / "a.edges")
+    assert opened.params["features"] == tuple(names)
+    checked(opened)
+
+
 def test_graphml_is_read_alike(tmp_path: Path) -> None:
     graphml(tmp_path / "karate.graphml")
     opened = open_data(tmp_path / "karate.graphml")

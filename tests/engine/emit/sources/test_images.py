@@ -59,7 +59,7 @@ def classed(folder: Path) -> None:
 
 def classed_and_split(folder: Path) -> None:
     splits = ("train", "train", "train", "test", "val")
-    any_images(folder, lambda at: f"{splits[at % 5]}/{'ab'[at % 2]}/part {at % 3}/{at}.png")
+    any_images(folder, lambda at: f"{splits[at % 5]}/{('a', 'ö' * 60)[at % 2]}/part {at % 3}/{at}.png")
 
 
 def unlabelled(folder: Path) -> None:
@@ -99,7 +99,7 @@ def masked_in_colours(folder: Path) -> None:
     colours = np.array([[0, 0, 0], [255, 0, 3], [0, 40, 0], [224, 224, 192]], np.uint8)
     for at in range(12):
         split = "train" if at < 9 else "test"
-        saved(Image.fromarray(pixels(9, 8, 3)), folder / f"{split}/images/{at}.png")
+        saved(Image.fromarray(pixels(9, 8, 3)), folder / f"{split}/{'images ' * 8}/{at}.png")
         mask = Image.fromarray(colours[(np.arange(72).reshape(9, 8) + at) % 4])
         mask = mask.quantize(4) if at == 20 else mask
         saved(mask, folder / f"{split}/annotations/{at}.png")

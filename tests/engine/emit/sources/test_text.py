@@ -121,7 +121,7 @@ def labelled(form: str, folder: Path) -> Opened:
     rows = [row.replace("\t", " ", row.count("\t") - 2) for row in rows] if form == "tabs" else rows
     rows.insert(5, "")
     path = folder / ("a.tsv" if form == "tabs" else "a.csv")
-    path.write_bytes("\n".join([mark.join(("n", "review", "label")), *rows]).encode(
+    path.write_bytes("\n".join([mark.join(("n", "review " * 12 + "text", "label")), *rows]).encode(
         "cp1250" if form == "cp1250" else "utf-8", "ignore"))  # fmt: skip
     return open_labelled(path, Watch())
 
