@@ -26,7 +26,9 @@ TEXT = {".py", ".md", ".toml", ".json", ".nloom", ".qss", ".svg", ".txt", ".cfg"
 
 
 def test_no_module_is_longer_than_it_may_be() -> None:
-    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    # Exports have bounds of their own: see tests/engine/emit/test_reference.py.
+    modules = [path for path in MODULES if path.parent != ROOT / "tests" / "reference"]
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules}
     # What is listed here wants to be split along what it holds.
     assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
 

@@ -63,7 +63,7 @@ def main_lines(
         weights=quoted(weights) if weights else "",
         few=threads is not None,
         threads=threads,
-        folder="args.data" if holds else "Path()",
+        given="args.data, args.device" if holds else "args.device",
         tested=players is None or players.facts.measures,
     )
 
@@ -87,7 +87,7 @@ def main() -> None:
     torch.manual_seed(args.seed)  #: SEEDED
     model = Model().to(args.device)  #: MODEL
     model.load_state_dict(read_weights(args.weights))  #? weights
-    data = load($folder, args.device)
+    data = load($given)
     train(model, data, args.seed, args.epochs, args.json)  #: TRAINED  #? plain
     try:  #? not plain
         train(model, data, args.seed, args.epochs, args.json)  #: TRAINED

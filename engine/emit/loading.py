@@ -73,7 +73,8 @@ def loading(made: Assembly, places: Places) -> Loading:
         [(one, data)] = places.nodes
         beside, lines = [], _load_one(made, data, written.get(one))
         strictly = _load_one(made, data, None)
-    head = "def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
+    takes = "folder: Path, device: str" if places.holds() else "device: str"
+    head = f"def load({takes}) -> dict[str, dict[str, Tensor]]:"
     return Loading(
         [*outside, *beside, [under(head, [*doc, *lines]).of(made.source)]],
         carries,
@@ -135,7 +136,7 @@ def _of_steps(data: Data) -> list[Function]:
 
 def _load_one(made: Assembly, data: Data, written: Straight | None) -> list[Statement]:
     used = [column.name for column in made.columns()]
-    call = _call_of(data) if written is None else written.value
+    call = _call_of(data, _folder(data)) if written is None else written.value
     lines = [] if written is None else [*written.lines]
     read = len(
         data.columns() if written is None else [*_wanted(made, made.source or "", data), *_steps(data)]
@@ -167,7 +168,8 @@ def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) 
     for one, data in places.nodes:
         with blamed(one):
             below = places.below.get(one, "")
-            call = f"{functions[one]}({_folder(below)})" if one in functions else _call_of(data, below)
+            given = _folder(data, below)
+            call = f"{functions[one]}({given})" if one in functions else _call_of(data, given)
         lines += [Statement(call, node_id=one, target=names[one]), *_step_lines(data, names[one])]
         for column in made.columns(one):
             own = data.own_name(column.name) if isinstance(data, Prepared) else column.name
@@ -192,13 +194,16 @@ def _step_lines(data: Data, splits: str) -> list[Statement]:
     return lines
 
 
-def _call_of(data: Data, below: str = "") -> str:
-    """The call that reads a data node's files, which are in the folder or `below` it."""
+def _call_of(data: Data, where: str) -> str:
+    """The call that reads a data node's files."""
     first, given = _loader(data)
-    return _call(first, _folder(below), given)
+    return _call(first, where, given)
 
 
-def _folder(below: str) -> str:
+def _folder(data: Data, below: str = "") -> str:
+    """Where a data node's files are, which may be `below` the folder of the script's; and the device."""
+    if not data.holds():
+        return "Path(), device"
     return f"folder / {quoted(below)}, device" if below else "folder, device"
 
 

@@ -263,7 +263,7 @@ def _run_lines(
         learner=learner,
         streams=len(made.streams) > 1,
         tokenisers=TOKENISERS,
-        folder="args.data" if holds else "Path()",
+        given="args.data, args.device" if holds else "args.device",
         others=_other_rows(offers),
     )
 
@@ -291,7 +291,7 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load($folder, args.device)[args.split]
+        columns = load($given)[args.split]
         columns = as_long(columns)  #? streams
         batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)  #: SEEDED

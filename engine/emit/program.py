@@ -7,6 +7,7 @@ value on; on duty it shows it to whoever watches. A test holds that taps are the
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import math
 import re
@@ -188,10 +189,11 @@ class Program:
 
         Errors: `DataError` naming the data node.
         """
-        load: Callable[[Path, str], dict[str, Batch]] = self._reading["load"]
+        load: Callable[..., dict[str, Batch]] = self._reading["load"]
+        where = (self.data_folder or folder,) if "folder" in inspect.signature(load).parameters else ()
         try:
             with reading(self.data_node), self._learning_tokens():
-                return load(self.data_folder or folder, device)
+                return load(*where, device)
         except DataError as error:
             error.node_id = self.node_of(error.__cause__ or error) or error.node_id
             raise

@@ -13,12 +13,15 @@ from engine.catalogue.training.checks import check_plan, is_general
 from engine.data.pairs import check_pairs
 from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
+from engine.data.telling import tell
 from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
 from engine.emit.alternating import Features, train_lines
 from engine.emit.batching import batches_lines, stream_batches
 from engine.emit.beside import Copies
+from engine.emit.carried.calls import unreadable, with_cuts
+from engine.emit.carried.specialise import specialised
 from engine.emit.distributed import (
     WORLD,
     changes_of_plain,
@@ -211,8 +214,6 @@ def write_script(
     needed += [*carried_by(offered), *_by_name(made.carries | made.classes.carries)]
     if trains and not general:
         needed += _by_name(Features(plan).carries)
-    carried = [verbatim(text) for text in portable_source(needed)]
-    parts[:0] = carried
     parts += [part for _, part in cells] or [started_by(offered)]
     steps = _steps(made, plan, players) if trains else []
     if fast is not None and trains:
@@ -223,6 +224,8 @@ def write_script(
         if players is not None or not shares:
             changes = changes_of_players(players.facts.alike) if players and shares else changes_of_whole()
         parts = shared(parts, changes)
+    carried, parts = _only_used(portable_source(needed), parts, steps)
+    parts[:0] = carried
     body = lines_of(parts)
     short = Short(plan) if players is None else players.short
     constants = (constants_of_phases(plan) if short is None else constants_of(short)) if trains else []
@@ -262,6 +265,24 @@ def write_script(
         joins,
         *(constants, parts, holds, place, named, len(carried), [heading for heading, _ in cells]),
     )
+
+
+def _only_used(
+    carried: Sequence[str], parts: Sequence[Sequence[Statement]], steps: Sequence[Sequence[Statement]]
+) -> tuple[list[list[Statement]], list[list[Statement]]]:
+    """What a script carries without what it never uses, and its own parts with calls that fit."""
+    names = {node.name for text in carried for node in ast.parse(text).body if hasattr(node, "name")}
+    rest = ast.parse(text_of(line.plain for line in lines_of(parts)))
+    taken = ast.parse(text_of(line.plain for line in lines_of(steps)))
+    asked = {node.id for node in ast.walk(taken) if isinstance(node, ast.Name)}  # by the application
+    asked |= {str(node.value) for node in ast.walk(rest) if isinstance(node, ast.Constant)}
+    asked |= {node.id for node in ast.walk(rest) if isinstance(node, ast.Name) and _stored(node)}
+    made = specialised(carried, rest, unreadable(parts, names) | asked | {tell.__name__})
+    return [*map(verbatim, made.texts)], [with_cuts(part, made.calls) for part in parts]
+
+
+def _stored(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _strict(load: Loading) -> Source:

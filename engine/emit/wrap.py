@@ -34,6 +34,9 @@ def _broken(text: str, width: int) -> list[str]:
     if len(inner) <= width - 4:
         return [head, "    " + inner, tail]
     edges = [start, *commas, end]
+    clauses = _clauses(inner)
+    if clauses:
+        return [head, *("    " + line for part in clauses for line in _broken(part, width - 4)), tail]
     items = [text[left + 1 : right].strip() for left, right in pairwise(edges)]
     items = [item for item in items if item]
     if len(items) == 1 and not commas:
@@ -83,6 +86,20 @@ def _widest_bracket(text: str) -> tuple[int, int, list[int]] | None:
         elif token.string == "," and depth == 1:
             commas.append(column)
     return max(found, key=lambda one: one[1] - one[0], default=None)
+
+
+def _clauses(inner: str) -> list[str]:
+    """A comprehension as what it gives, its loops and its conditions; [] for anything else."""
+    depth, starts = 0, [0]
+    tokens = _tokens(f"({inner})")
+    for token in tokens:
+        if token.type == tokenize.OP:
+            depth += (token.string in OPENING) - (token.string in CLOSING)
+        elif depth == 1 and (token.string == "for" or (token.string == "if" and len(starts) > 1)):
+            starts.append(token.start[1] - 1)
+    if len(starts) == 1:
+        return []
+    return [inner[left:right].strip() for left, right in pairwise([*starts, len(inner)])]
 
 
 def _tokens(text: str) -> list[tokenize.TokenInfo]:

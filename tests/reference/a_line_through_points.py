@@ -20,28 +20,122 @@ from torch import Tensor, nn
 SEED, EPOCHS = 0, 60
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.curves.load_line, 20 lines, 9fc0ca7fa9a7
+def load_line(
+    device: str,
+    *,
+    slope: float=2.0,
+    intercept: float=1.0,
+    noise: float=0.3,
+    rows: int=100,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A line with noise as {split: {"x": (N, 1), "y": (N, 1)}}: y = slope x + intercept + noise N(0, 1)."""
+    draw = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
+    return columns_of({"x": x, "y": y}, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
-# engine.catalogue.training.penalties.l1, 3 lines, 57a4617021d3
+def l1(weights: list[Tensor], strength: float) -> Tensor | float:
+    """The sum of absolute weights times `strength`; biases and norms (fewer than two axes) don't count."""
+    return strength * sum(weight.abs().sum() for weight in weights if weight.ndim >= 2)
 
 
-# engine.optim.zeros.with_zeros, 28 lines, 98d64f1509cd
+def with_zeros(optimiser: torch.optim.Optimizer, strength: float) -> torch.optim.Optimizer:
+    """The optimiser, changed so that an L1 penalty of this strength in its loss ends at exact zeros.
+
+    The slope of |w| jumps at 0, so that plain steps swing across it for ever. Here a step that would change
+    a weight's sign ends at 0, and a weight leaves 0 only where the rest of the loss is steeper than
+    `strength`, whatever momentum it had. Biases and norms (fewer than two axes) have no penalty.
+    """
+    weights = [one for group in optimiser.param_groups for one in group["params"] if one.ndim >= 2]
+    before: list[torch.Tensor] = []
+
+    @torch.no_grad()
+    def flatten(*_: object) -> None:
+        before[:] = [weight.clone() for weight in weights]
+        for weight in weights:
+            if weight.grad is not None:  # at 0 that of the penalty is 0
+                slope = F.softshrink(weight.grad, strength)
+                weight.grad.copy_(torch.where(weight == 0, slope, weight.grad))
+
+    @torch.no_grad()
+    def stop(*_: object) -> None:
+        for weight, old in zip(weights, before, strict=True):
+            if weight.grad is not None:
+                held = (old == 0) & (weight.grad == 0)
+                weight.masked_fill_(held | (weight.sign() * old.sign() < 0), 0.0)
+
+    optimiser.register_step_pre_hook(flatten)
+    optimiser.register_step_post_hook(stop)
+    return optimiser
 
 
-# engine.layers.least_squares.LeastSquares, 31 lines, 39a20ad72e9d
+class LeastSquares(nn.Module):
+    """A linear layer whose weights minimise |A w - y|² + λ |w|² on centred data, the bias unpunished.
+
+    x (N, inputs) -> (N, outputs). Where many weights do equally well it takes the smallest. Solved by an
+    orthogonal factorisation of A: AᵀA would square its condition. Source: Bishop 2006, §3.1.
+    """
+
+    def __init__(self, inputs: int, outputs: int, ridge: float = 0.0) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(outputs, inputs))
+        self.bias = nn.Parameter(torch.zeros(outputs))
+        self.ridge = ridge
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+    def fit(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Fit all rows, whatever was known before. The loss is the mean squared error after."""
+        rows, wanted = (part.reshape(len(x), -1).cpu().double() for part in (x, target))
+        middle, level = rows.mean(0), wanted.mean(0)
+        rows, wanted = rows - middle, wanted - level
+        if self.ridge:  # as rows more, which ask each weight to be 0
+            held = self.ridge**0.5 * torch.eye(rows.shape[1], dtype=rows.dtype)
+            rows, wanted = (
+                torch.cat([rows, held]),
+                torch.cat([wanted, wanted.new_zeros(len(held), len(level))]),
+            )
+        weight = torch.linalg.lstsq(rows, wanted).solution.T
+        self.weight.copy_(weight)
+        self.bias.copy_(level - weight @ middle)
+        return {"loss": F.mse_loss(self(x), target.reshape(len(x), -1).to(x))}
 
 
 class Model(nn.Module):
@@ -60,11 +154,9 @@ class Model(nn.Module):
         return by_gradient, lasso, closed_form, ridge
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
-    return load_line(
-        folder, device, slope=2.0, intercept=1.0, noise=0.3, rows=100, validation=0.2, test=0.2, seed=0
-    )
+    return load_line(device, slope=2.0, intercept=1.0, noise=0.3, rows=100, validation=0.2, test=0.2, seed=0)
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -202,7 +294,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

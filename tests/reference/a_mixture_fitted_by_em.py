@@ -19,37 +19,154 @@ from torch import Tensor, nn
 SEED, EPOCHS = 0, 60
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.synthetic_clouds.load_mixture, 31 lines, 851d69b628af
+def load_mixture(
+    device: str,
+    *,
+    weights: tuple[float, ...]=(0.5, 0.3, 0.2),
+    x: tuple[float, ...]=(-2.0, 0.0, 2.0),
+    y: tuple[float, ...]=(0.0, 1.0, 0.0),
+    deviations: tuple[float, ...]=(0.5, 0.3, 0.8),
+    rows: int=1000,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}."""
+    draw = torch.Generator().manual_seed(seed)
+    fraction = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    means = torch.tensor([x, y], dtype=torch.float64).T
+    deviation = torch.tensor(deviations, dtype=torch.float64)
+    component = torch.multinomial(fraction, rows, replacement=True, generator=draw)
+    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
+    point = means[component] + deviation[component][:, None] * moved
+    far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
+    height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
+    density = (height * (-far / 2).exp()).sum(1, keepdim=True)
+    columns = {"point": point.float(), "component": component, "density": density.float()}
+    return columns_of(columns, three_ways(component, validation, test, seed), device)
 
 
-# engine.layers.mixture.shares, 3 lines, 77f09e1f4b01
+def shares(responsibilities: Tensor) -> Tensor:
+    """The part of each point in each component, so that those of a component add up to 1."""
+    return responsibilities / responsibilities.sum(0).clamp(min=1e-12)
 
 
-# engine.layers.mixture.Covariances, 25 lines, b4d9f8bd0cf7
+class Covariances(nn.Module):
+    """The covariances of K Gaussian components: deviations (N, K, D) -> log-densities (N, K).
+
+    They begin as the identity; `ridge` is added to every variance that is learned.
+    """
+
+    def __init__(self, components: int, features: int, ridge: float = 1e-6) -> None:
+        super().__init__()
+        self.covariance = nn.Parameter(torch.eye(features).repeat(components, 1, 1))
+        self.ridge = ridge
+
+    def forward(self, deviations: Tensor) -> Tensor:
+        lower: Tensor = torch.linalg.cholesky(self.covariance)
+        whitened = torch.linalg.solve_triangular(lower.mT, deviations.transpose(0, 1), upper=True, left=False)
+        volume = lower.diagonal(dim1=1, dim2=2).log().sum(1)
+        distance: Tensor = whitened.square().sum(2).T
+        return -(distance + deviations.shape[2] * math.log(2 * math.pi)) / 2 - volume
+
+    def update(self, deviations: Tensor, responsibilities: Tensor) -> dict[str, Tensor]:
+        """Each covariance is that of the points about their new mean, weighed by the responsibilities."""
+        share = shares(responsibilities)
+        centred = deviations - torch.einsum("nk,nkd->kd", share, deviations)
+        self.covariance.copy_(torch.einsum("nk,nkd,nke->kde", share, centred, centred))
+        self.covariance.diagonal(dim1=1, dim2=2).add_(self.ridge)
+        return {}
 
 
-# engine.layers.mixture.Means, 17 lines, d30ec8b763ee
+class Means(nn.Module):
+    """The means of K Gaussian components: how far a point lies from each, x (N, D) -> (N, K, D).
+
+    Source of the update: Dempster, Laird and Rubin 1977.
+    """
+
+    def __init__(self, features: int, components: int = 3, spread: float = 1.0) -> None:
+        super().__init__()
+        self.mean = nn.Parameter(spread * torch.randn(components, features))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, None] - self.mean
+
+    def update(self, x: Tensor, responsibilities: Tensor) -> dict[str, Tensor]:
+        """Each mean is that of the points (N, D), weighed by the responsibilities (N, K)."""
+        self.mean.copy_(shares(responsibilities).T @ x)
+        return {}
 
 
-# engine.layers.mixture.MixingWeights, 14 lines, 8919b6d17c65
+class MixingWeights(nn.Module):
+    """How common each of K components is: log-densities (N, K) -> these with log-weights added, (N, K)."""
+
+    def __init__(self, components: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((components,), 1 / components))
+
+    def forward(self, densities: Tensor) -> Tensor:
+        return densities + self.weight.log()
+
+    def update(self, densities: Tensor, responsibilities: Tensor) -> dict[str, Tensor]:
+        """Each weight is the mean responsibility of its component."""
+        self.weight.copy_(responsibilities.mean(0))
+        return {}
 
 
-# engine.layers.mixture.Responsibilities, 10 lines, 04dc74013b92
+class Responsibilities(nn.Module):
+    """From joint log-densities (N, K): the probability of each component (N, K), log-likelihoods (N, 1)."""
+
+    def forward(self, joint: Tensor) -> tuple[Tensor, Tensor]:
+        total = joint.logsumexp(1, keepdim=True)
+        return (joint - total).exp(), total
+
+    def update(self, joint: Tensor) -> dict[str, Tensor]:
+        """Nothing changes here. The loss is minus the mean log-likelihood."""
+        return {"loss": -joint.logsumexp(1).mean()}
 
 
-# engine.optim.together.in_one_step, 10 lines, 49ff63255497
+def in_one_step(*updates: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What several updates give: "loss" is the sum of their losses, any other value the mean of its name."""
+    found: dict[str, list[Tensor]] = {}
+    for update in updates:
+        for name, value in update.items():
+            found.setdefault(name, []).append(value)
+    return {
+        name: torch.stack(values).sum() if name == "loss" else torch.stack(values).mean()
+        for name, values in found.items()
+    }
 
 
 class Model(nn.Module):
@@ -68,12 +185,10 @@ class Model(nn.Module):
         return component
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2)."""
     splits = load_mixture(
-        folder,
         device,
-        dimensions="2-D",
         weights=(0.5, 0.2, 0.3),
         x=(-1.2, 0.6, 1.8),
         y=(0.0, 1.6, -0.4),
@@ -166,7 +281,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -25,61 +25,438 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 64
 
 
-# engine.layers.agents.grid_world.GridWorld, 90 lines, 7c5197f78db8
+class GridWorld(nn.Module):
+    """`agents` side by side, each in a grid of its own, moved by 0 up, 1 right, 2 down and 3 left.
+
+    `layout` has a letter a cell, rows from above with "/" between them: "." is free, "#" a wall, "S" a start,
+    "G" a goal and "O" a pit; without a start an episode begins in any free cell. A move slips to each side
+    with half of the probability `slip`; walls and borders stop it. Each move is worth `step`, one into a goal
+    or pit is worth `goal` or `pit` more and ends the episode. After `limit` moves it is cut off.
+
+    It speaks Gymnasium's interface of vector environments whose agents are reset by a mask. States are rows
+    (agents, cells) with a 1 at the cell. Source: Russell and Norvig, 1995; Sutton and Barto, 1998.
+    """
+
+    states: Tensor
+    ways: Tensor
+    begins: Tensor
+    worth: Tensor
+    ends: Tensor
+    place: Tensor
+    time: Tensor
+    actions = ("up", "right", "down", "left")
+    moves = ((-1, 0), (0, 1), (1, 0), (0, -1))  # by rows and columns
+
+    def __init__(
+        self,
+        agents: int,
+        layout: str = "...G/.#.O/S...",
+        slip: float = 0.0,
+        step: float = -0.04,
+        goal: float = 1.0,
+        pit: float = -1.0,
+        limit: int = 50,
+    ) -> None:
+        super().__init__()
+        rows = layout.split("/")
+        cells, self.width = "".join(rows), len(rows[0])
+        self.slip, self.limit = slip, limit
+        self.draws: torch.Generator | None = None  # none: torch's own
+        ways = [[self.beside(rows, at, way) for way in range(4)] for at in range(len(cells))]
+        begins = [at for at, letter in enumerate(cells) if letter == "S"]
+        begins = begins or [at for at, letter in enumerate(cells) if letter == "."]
+        worth = {"G": step + goal, "O": step + pit}
+        tables = {
+            "states": torch.eye(len(cells)),
+            "ways": torch.tensor(ways),
+            "begins": torch.tensor(begins),
+            "worth": torch.tensor([worth.get(letter, step) for letter in cells]),
+            "ends": torch.tensor([letter in "GO" for letter in cells]),
+        }
+        for name, table in tables.items():  # of the layout, not of the state: files do not hold them
+            self.register_buffer(name, table, persistent=False)
+        self.register_buffer("place", torch.zeros(agents, dtype=torch.int64))
+        self.register_buffer("time", torch.zeros(agents, dtype=torch.int64))
+
+    def beside(self, rows: list[str], at: int, way: int) -> int:
+        """The cell that a move from a cell leads to."""
+        (row, column), (down, right) = divmod(at, self.width), self.moves[way]
+        row, column = row + down, column + right
+        inside = 0 <= row < len(rows) and 0 <= column < self.width and rows[row][column] != "#"
+        return row * self.width + column if inside else at
+
+    def observed(self, place: Tensor) -> Tensor:
+        """The states (n, cells) of agents in some cells (n,)."""
+        return self.states[place]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Tensor] | None = None
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Begin again: all agents, or those of `options["reset_mask"]` (agents,)."""
+        if seed is not None:
+            self.draws = torch.Generator().manual_seed(seed)
+        mask = torch.ones_like(self.ends[self.place]) if options is None else options["reset_mask"]
+        drawn = torch.randint(len(self.begins), (len(self.place),), generator=self.draws)
+        self.place = torch.where(mask, self.begins[drawn.to(mask.device)], self.place)
+        self.time = torch.where(mask, 0, self.time)
+        return self.observed(self.place), {}
+
+    def step(self, action: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, dict[str, Any]]:
+        """Move each agent by `action` (agents,): states, rewards, whether ended, whether cut off, facts."""
+        drawn = torch.rand(len(action), generator=self.draws).to(action.device)
+        turn = (drawn < self.slip).long() - 2 * (drawn < self.slip / 2).long()
+        self.place = self.ways[self.place, (action + turn) % 4]
+        self.time = self.time + 1
+        ended = self.ends[self.place]
+        return (
+            self.observed(self.place),
+            self.worth[self.place],
+            ended,
+            (self.time >= self.limit) & ~ended,
+            {},
+        )
 
 
-# engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
+def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Any row into any split; `keys` are not looked at."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    held, tested = round(validation * n), round(test * n)
+    return {
+        "train": order[held + tested :],
+        "validation": order[tested : held + tested],
+        "test": order[:tested],
+    }
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.sets.experience.random_transitions, 19 lines, e70837bf6a1c
+def random_transitions(
+    world: Any, rows: int, device: str, validation: float, test: float, seed: int
+) -> dict[str, dict[str, Tensor]]:
+    """`rows` transitions of agents side by side, each action as likely, split at random."""
+    state, _ = world.reset(seed=seed)
+    names = ("state", "action", "reward", "next_state", "end")
+    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    for _ in range(-(-rows // len(state))):
+        action = torch.randint(len(world.actions), (len(state),), generator=world.draws)
+        after, reward, ended, cut_off, _ = world.step(action)
+        for name, value in zip(names, (state, action, reward[:, None], after, ended[:, None]), strict=True):
+            seen[name].append(value if name == "action" else value.float())
+        state, _ = world.reset(options={"reset_mask": ended | cut_off})
+    columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
+    order = split_at_random(rows, validation=validation, test=test, seed=seed)
+    return columns_of(columns, order, device)
 
 
-# engine.data.sets.experience.load_grid_world, 18 lines, 9b48ebe851dc
+def load_grid_world(
+    device: str,
+    *,
+    slip: float=0.0,
+    step: float=-0.04,
+    goal: float=1.0,
+    pit: float=-1.0,
+    limit: int=50,
+    rows: int=1000,
+    validation: float=0.1,
+    test: float=0.1,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """Transitions of a random agent in a grid world, as `random_transitions`."""
+    world = GridWorld(16, ".....G/.##.#O/....../.#.##./......", slip, step, goal, pit, limit)
+    return random_transitions(world, rows, device, validation, test, seed)
 
 
-# engine.optim.follow.Follow, 20 lines, 9c8162392bf2
+class Follow:
+    """Moves the weights of `layer` to those of `leader` by a fraction `rate` of the way; 1 copies them.
+
+    What it returns is how far they were apart: the root of the mean of the squared differences. Source:
+    copied now and then: Mnih et al., 2015; a little each time: Lillicrap et al., 2016.
+    """
+
+    each_alike = True  # in several processes
+
+    def __init__(self, layer: nn.Module, leader: nn.Module, rate: float = 1.0) -> None:
+        self.layer, self.leader, self.rate = layer, leader, rate
+
+    def __call__(self, *_: Any) -> dict[str, Tensor]:
+        pairs = list(zip(self.layer.parameters(), self.leader.parameters(), strict=True))
+        apart = torch.cat([(mine - other).flatten() for mine, other in pairs]).square().mean().sqrt()
+        for mine, other in pairs:
+            mine.lerp_(other, self.rate)
+        for kept, seen in zip(self.layer.buffers(), self.leader.buffers(), strict=True):
+            kept.copy_(seen)
+        return {"loss": apart}
 
 
-# engine.optim.rollout.LinearExploration, 8 lines, 28be8eea5db0
+class LinearExploration:
+    """The probability of a random action: `first`, and less by the same each turn until `last`."""
+
+    def __init__(self, first: float, last: float, turns: int) -> None:
+        self.first, self.last, self.turns = first, last, turns
+
+    def __call__(self, turn: int) -> float:
+        return self.last + (self.first - self.last) * max(0.0, 1 - turn / self.turns)
 
 
-# engine.layers.agents.replay.Replay, 87 lines, a29502fcf95f
+class Replay(nn.Module):
+    """`agents` act in an environment, and the last `memory` transitions are kept to draw batches from.
+
+    `environment(agents, **options)` makes one. Whatever it holds is a buffer, so that weights, checkpoints
+    and a run that goes on have all of it. What a turn draws comes from the number of the turn and the seed
+    that was drawn when the model was made: several processes see the same. Source: Lin, 1992.
+    """
+
+    seed: Tensor
+    turn: Tensor
+    seen: Tensor
+    now: Tensor
+    earned: Tensor
+    latest: Tensor
+    state: Tensor
+    action: Tensor
+    reward: Tensor
+    next_state: Tensor
+    end: Tensor
+
+    def __init__(
+        self, environment: Callable[..., Any], agents: int = 16, memory: int = 10_000, **options: Any
+    ) -> None:
+        super().__init__()
+        self.make, self.options, self.memory = environment, options, memory
+        self.world = environment(agents, **options)
+        seed = torch.randint(2**31, ())
+        state, _ = self.world.reset(seed=int(seed))
+        shape = state.shape[1:]
+        self.register_buffer("seed", seed)
+        self.register_buffer("turn", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("seen", torch.zeros((), dtype=torch.int64))  # transitions so far
+        self.register_buffer("now", state)  # what the agents see
+        self.register_buffer("earned", torch.zeros(agents))  # since their episodes began
+        self.register_buffer("latest", torch.zeros(()))  # the mean return of the episodes that ended last
+        self.register_buffer("state", torch.zeros(memory, *shape))
+        self.register_buffer("action", torch.zeros(memory, dtype=torch.int64))
+        self.register_buffer("reward", torch.zeros(memory, 1))
+        self.register_buffer("next_state", torch.zeros(memory, *shape))
+        self.register_buffer("end", torch.zeros(memory, 1))
+
+    def begin_turn(self) -> torch.Generator:
+        """Count a turn; returns what all of its draws come from."""
+        draws = torch.Generator().manual_seed(int(self.seed) * 1_000_003 + int(self.turn))
+        self.turn += 1
+        self.world.draws = draws
+        return draws
+
+    def move(self, scores: Callable[[Tensor], Tensor], explore: float, draws: torch.Generator) -> Tensor:
+        """Let each agent act once: the best action, or any with the probability `explore`.
+
+        Returns the returns of the episodes that ended, (n,).
+        """
+        best = scores(self.now).argmax(1)
+        count = len(self.now)
+        any_one = torch.randint(len(self.world.actions), (count,), generator=draws).to(best.device)
+        explores = (torch.rand(count, generator=draws) < explore).to(best.device)
+        action = torch.where(explores, any_one, best)
+        after, reward, ended, cut_off, _ = self.world.step(action)
+        rows = (self.seen + torch.arange(count, device=best.device)) % self.memory
+        self.state[rows], self.action[rows], self.next_state[rows] = self.now, action, after
+        self.reward[rows], self.end[rows] = reward[:, None], ended[:, None].float()
+        self.seen += count
+        over = ended | cut_off
+        earned: Tensor = self.earned + reward
+        self.earned = torch.where(over, 0.0, earned)
+        self.now = self.world.reset(options={"reset_mask": over})[0]
+        return earned[over]
+
+    def drawn(self, rows: int, draws: torch.Generator) -> dict[str, Tensor]:
+        """A batch of transitions out of those that are kept, each as likely."""
+        filled = min(int(self.seen), self.memory)
+        chosen = torch.randint(filled, (rows,), generator=draws).to(self.action.device)
+        columns = ("state", "action", "reward", "next_state", "end")
+        return {name: getattr(self, name)[chosen] for name in columns}
+
+    def mean_return(self, scores: Callable[..., Tensor], model: Any, episodes: int) -> Tensor:
+        """What an episode earns when the agent always takes the best action: the mean over the same ones."""
+        world = self.make(episodes, **self.options).to(self.now.device)
+        state, _ = world.reset(seed=0)
+        earned = torch.zeros(episodes, device=state.device)
+        running = torch.ones_like(earned, dtype=torch.bool)
+        while running.any():
+            state, reward, ended, cut_off, _ = world.step(scores(model, state).argmax(1))
+            earned += torch.where(running, reward, 0.0)
+            running &= ~(ended | cut_off)
+        return earned.mean()
 
 
-# engine.optim.rollout.Rollout, 41 lines, 48f49dfcf7af
+class Rollout:
+    """Lets the agents of a replay act `moves` times, then puts transitions drawn from it into the batch.
+
+    `scores(model, state)` are those of the actions (agents, actions), `explore(turn)` is the probability of a
+    random action. Before the first turn agents move at random until there are transitions for a batch. What
+    it returns is the mean return of the episodes that ended in this turn, or of those that ended last; the
+    weight is how many ended. Source: Mnih et al., 2015.
+    """
+
+    each_alike = True  # in several processes
+
+    def __init__(
+        self,
+        replay: Any,
+        scores: Callable[[Any, Tensor], Tensor],
+        explore: Callable[[int], float],
+        moves: int = 1,
+    ) -> None:
+        self.replay, self.scores, self.explore, self.moves = replay, scores, explore, moves
+
+    def __call__(self, model: Any, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+        replay, rows = self.replay, len(next(iter(batch.values())))
+        explore = self.explore(int(replay.turn))
+        draws = replay.begin_turn()
+
+        def scores(state: Tensor) -> Tensor:
+            return self.scores(model, state)
+
+        returns = []
+        while int(replay.seen) < rows:
+            returns.append(replay.move(scores, 1.0, draws))
+        returns += [replay.move(scores, explore, draws) for _ in range(self.moves)]
+        ended = torch.cat(returns)
+        if len(ended):
+            replay.latest = ended.mean()
+        batch.update(replay.drawn(rows, draws))
+        return {
+            "loss": replay.latest,
+            "weight": torch.tensor(float(len(ended))),
+            "exploration": torch.tensor(explore),
+        }
 
 
-# engine.procedures.agents.played, 35 lines, 833f1c9bead9
+def played(
+    replay: Any,
+    scores: Callable[[Tensor], Tensor],
+    *,
+    draws: torch.Generator,
+    moves: int,
+    explore: float,
+) -> Iterator[dict[str, Any]]:
+    """One episode of one agent, which takes the best action, or any with the probability `explore`.
+
+    Each move yields the state before it, what the actions are worth there, which was taken and what it
+    earned, and what the episode has earned so far. The last one says how it ended.
+    """
+    world = replay.make(1, **replay.options).to(replay.now.device)
+    state, _ = world.reset(seed=int(torch.randint(2**31, (), generator=draws)))
+    earned = 0.0
+    for move in range(1, moves + 1):
+        values = scores(state)[0]
+        action = int(values.argmax())
+        if float(torch.rand((), generator=draws)) < explore:
+            action = int(torch.randint(len(world.actions), (), generator=draws))
+        after, reward, ended, cut_off, _ = world.step(torch.full((1,), action, device=state.device))
+        earned += float(reward)
+        yield {
+            "step": move,
+            "action": world.actions[action],
+            "reward": float(reward),
+            "return": earned,
+            "end": "ended" if ended else "cut off" if cut_off else "",
+            "values": values,
+            "state": state[0],
+        }
+        if ended or cut_off:
+            return
+        state = after
 
 
-# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+def temporal_difference_target(reward: Tensor, end: Tensor, values: Tensor, discount: float=0.99) -> Tensor:
+    """What a value ought to be by what followed, (N, 1); no gradient flows through it."""
+    best = values.argmax(1, keepdim=True)
+    return (reward + discount * (1 - end) * values.gather(1, best)).detach()
 
 
-# engine.layers.agents.values.temporal_difference_target, 10 lines, 39ca14af5599
-
-
-# engine.layers.agents.values.value_of, 3 lines, ad17adcbd5da
+def value_of(values: Tensor, action: Tensor) -> Tensor:
+    """The value of the action that was taken: values (N, actions), action (N,) -> (N, 1)."""
+    return values.gather(1, action[:, None])
 
 
 class QNetwork(nn.Module):
@@ -110,15 +487,13 @@ class Model(nn.Module):
         return value, target
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     state (N, 30); action (N,); reward (N, 1); next_state (N, 30); end (N, 1).
     """
     return load_grid_world(
-        folder,
         device,
-        layout=".....G/.##.#O/....../.#.##./......",
         slip=0.1,
         step=-0.04,
         goal=1.0,
@@ -333,7 +708,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     try:
         train(model, data, args.seed, args.epochs, args.json)
     except FloatingPointError as error:
@@ -384,7 +759,7 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load(Path(), args.device)[args.split]
+        columns = load(args.device)[args.split]
         batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)

@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,40 +21,164 @@ SEED, BATCH, EPOCHS = 0, 64, 20
 PATIENCE = 6  # epochs without a better validation loss before training stops
 
 
-# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
+def scikit_learn_set() -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError("The digits data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, "load_digits")(return_X_y=True)
+    return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
+def load_digits(
+    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
+    pixels, digit = scikit_learn_set()
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {
+        "image": image.float(),
+        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
+        "digit": digit.long(),
+        "odd": (digit % 2).float()[:, None],
+    }
+    return columns_of(columns, three_ways(digit, validation, test, seed), device)
 
 
-# engine.layers.random_images.drawn_between, 3 lines, af925d6fae83
+def drawn_between(smallest: float, largest: float, count: int, device: torch.device) -> Tensor:
+    """`count` numbers drawn evenly between two bounds: (count,)."""
+    return smallest + (largest - smallest) * torch.rand(count, device=device)
 
 
-# engine.layers.random_images.resampled, 28 lines, e85a9efb19a4
+def resampled(
+    x: Tensor,
+    turn: Tensor,
+    size: Tensor,
+    slant: Tensor,
+    down: Tensor,
+    right: Tensor,
+    mode: str = "bilinear",
+    outside: str = "zeros",
+    value: float = 0.0,
+) -> Tensor:
+    """Images turned counter-clockwise by `turn` (radians), `size` times as large, sheared and moved.
+
+    `slant` is columns a row, `down` and `right` are fractions of the height and the width; each is (N,).
+    Where nothing was, `outside` says what comes (as in F.grid_sample); `value` is what "zeros" stands for.
+    """
+    height, width = x.shape[2:]
+    # Where each pixel comes from, in pixels from the centre; not by a product, which autocast would round.
+    rows = torch.arange(height, device=x.device) - (height - 1) / 2
+    columns = torch.arange(width, device=x.device) - (width - 1) / 2
+    y = rows[None, :, None] - (down * height)[:, None, None]
+    x_ = columns[None, None, :] - (right * width)[:, None, None]
+    cosine, sine = ((part / size)[:, None, None] for part in (torch.cos(turn), torch.sin(turn)))
+    y, x_ = sine * x_ + cosine * y, cosine * x_ - sine * y
+    x_ = x_ - slant[:, None, None] * y
+    grid = torch.stack((x_ * 2 / width, y * 2 / height), 3)
+    found = F.grid_sample(x.float() - value, grid, mode, outside, align_corners=False) + value
+    return found.to(x.dtype)
 
 
-# engine.layers.random_images.RandomAffine, 38 lines, 32d6a97d8095
+class RandomAffine(nn.Module):
+    """While training, turns, resizes, moves and shears images, all in one resampling about the centre.
+
+    `degrees` and `shear` bound angles, `shift` is a fraction of the size, `smallest` and `largest` bound the
+    size that comes out against the one that came in; all are drawn evenly, the size evenly in its logarithm.
+    """
+
+    def __init__(
+        self,
+        degrees: float = 0.0,
+        smallest: float = 1.0,
+        largest: float = 1.0,
+        shift: float = 0.0,
+        shear: float = 0.0,
+        mode: str = "bilinear",
+        outside: str = "zeros",
+        value: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.degrees = degrees
+        self.smallest = smallest
+        self.largest = largest
+        self.shift = shift
+        self.shear = shear
+        self.mode = mode
+        self.outside = outside
+        self.value = value
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        count, device = len(x), x.device
+        turn = math.pi / 180 * drawn_between(-self.degrees, self.degrees, count, device)
+        slant = torch.tan(math.pi / 180 * drawn_between(-self.shear, self.shear, count, device))
+        size = torch.exp(drawn_between(math.log(self.smallest), math.log(self.largest), count, device))
+        down = drawn_between(-self.shift, self.shift, count, device)
+        right = drawn_between(-self.shift, self.shift, count, device)
+        return resampled(x, turn, size, slant, down, right, self.mode, self.outside, self.value)
 
 
-# engine.layers.random_images.cut_at_random, 6 lines, f925ea855fb5
+def cut_at_random(x: Tensor, height: int, width: int) -> Tensor:
+    """A window of that size at a random place of each image."""
+    top = torch.randint(x.shape[2] - height + 1, (len(x),), device=x.device)
+    left = torch.randint(x.shape[3] - width + 1, (len(x),), device=x.device)
+    windows = x.unfold(2, height, 1).unfold(3, width, 1)
+    return windows[torch.arange(len(x), device=x.device), :, top, left]
 
 
-# engine.layers.random_images.bordered, 3 lines, 2cc767ece555
+def bordered(x: Tensor, size: tuple[int, int, int, int], mode: str, value: float) -> Tensor:
+    """Images with `size` pixels more at the left, right, top and bottom; `mode` is one of F.pad."""
+    return F.pad(x, size, mode, value) if mode == "constant" else F.pad(x, size, mode)
 
 
-# engine.layers.random_images.RandomShift, 13 lines, ffd0c6bbb38f
+class RandomShift(nn.Module):
+    """While training, moves images by up to `rows` and `columns` whole pixels; `mode` fills what is left."""
+
+    def __init__(self, rows: int, columns: int, mode: str = "constant", value: float = 0.0) -> None:
+        super().__init__()
+        self.border = (columns, columns, rows, rows)
+        self.mode = mode
+        self.value = value
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        return cut_at_random(bordered(x, self.border, self.mode, self.value), x.shape[2], x.shape[3])
 
 
 class Model(nn.Module):
@@ -90,9 +213,9 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: image (N, 1, 8, 8); digit (N,)."""
-    splits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
+    splits = load_digits(device, validation=0.2, test=0.2, seed=0)
     used = ("image", "digit")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -175,7 +298,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

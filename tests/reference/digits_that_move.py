@@ -20,25 +20,95 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 50, 40
 
 
-# engine.data.sets.synthetic_images.digit_templates, 17 lines, 90082042f736
+def digit_templates() -> Tensor:
+    """The ten digits as curves (10, 12), mean 0 and deviation 1 before each is moved to begin at 0."""
+    heights = (
+        (5, 6, 6.5, 6.75, 7, 7, 7, 7, 6.75, 6.5, 6, 5),
+        (5, 3, 3, 3.4, 3.8, 4.2, 4.6, 5, 5.4, 5.8, 5, 5),
+        (5, 6, 6.5, 6.5, 6, 5.25, 4.75, 4, 3.5, 3.5, 4, 5),
+        (5, 6, 6.5, 6.5, 6, 5, 5, 6, 6.5, 6.5, 6, 5),
+        (5, 4.4, 3.8, 3.2, 2.6, 2.6, 5, 5, 5, 5, 5, 5),
+        (5, 3, 3, 3, 3, 5, 6, 6.5, 6.5, 6, 4.5, 5),
+        (5, 4, 3.5, 3.25, 3, 3, 3, 3, 3.25, 3.5, 4, 5),
+        (5, 7, 7, 6.6, 6.2, 5.8, 5.4, 5, 4.6, 4.2, 5, 5),
+        (5, 4, 3.5, 3.5, 4, 5, 5, 4, 3.5, 3.5, 4, 5),
+        (5, 4, 3.5, 3.5, 4, 5, 5, 5, 5, 4.7, 4.3, 5),
+    )
+    curves = torch.tensor(heights)
+    curves = (curves - curves.mean(1, keepdim=True)) / curves.std(1, keepdim=True, correction=0)
+    return curves - curves[:, :1]
 
 
-# engine.data.sets.synthetic_images.at_places, 5 lines, d86b077bafbc
+def at_places(rows: Tensor, places: Tensor) -> Tensor:
+    """The values of rows (N, L) at places (N, M) in 0..L-1, on straight lines between neighbours."""
+    before = places.floor().long().clamp(0, rows.shape[1] - 2)
+    fraction = places - before
+    return rows.gather(1, before) * (1 - fraction) + rows.gather(1, before + 1) * fraction
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.synthetic_images.load_shifted_digits, 37 lines, dc158bca3a82
+def load_shifted_digits(
+    device: str,
+    *,
+    shift: int=48,
+    stretch: float=0.4,
+    noise: float=0.25,
+    shear: float=0.75,
+    rows: int=4000,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """Digits as curves of 40 numbers, as {split: {"signal": (N, 1, 40), "digit": (N,)}}."""
+    draw = torch.Generator().manual_seed(seed)
+    label = torch.arange(rows) % 10
+    padded = torch.cat([digit_templates()[label], torch.zeros(rows, 60)], 1)
+    length = 12 + torch.randint(36, 61, (rows, 1), generator=draw)
+    signal = at_places(padded, torch.arange(72) * (length - 1) / 71)
+    signal = signal * (1 + stretch * (torch.rand(rows, 1, generator=draw) - 0.5))
+    moved = torch.randint(shift, (rows, 1), generator=draw)
+    signal = signal.gather(1, (torch.arange(72) - moved) % 72)
+    kernel = (-(torch.arange(-8.0, 9.0) ** 2) / 8).exp()
+    white = torch.randn(rows, 1, 72 + 16, generator=draw)
+    smooth = torch.nn.functional.conv1d(white, (kernel / kernel.sum())[None, None])[:, 0]
+    signal = torch.where(signal.abs() > 1e-6, signal, noise * smooth)
+    signal = signal + 0.08 * noise * torch.randn(rows, 72, generator=draw)
+    tilt = shear * (torch.rand(rows, 1, generator=draw) - 0.5)
+    signal = signal - tilt * torch.linspace(-0.5, 0.5, 72)
+    signal = at_places(signal, torch.linspace(0, 71, 40).expand(rows, 40))
+    columns = {"signal": signal[:, None], "digit": label}
+    return columns_of(columns, three_ways(label, validation, test, seed), device)
 
 
 class Model(nn.Module):
@@ -91,19 +161,10 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: signal (N, 1, 40); digit (N,)."""
     return load_shifted_digits(
-        folder,
-        device,
-        shift=48,
-        stretch=0.4,
-        noise=0.25,
-        shear=0.75,
-        rows=1000,
-        validation=0.2,
-        test=0.2,
-        seed=0,
+        device, shift=48, stretch=0.4, noise=0.25, shear=0.75, rows=1000, validation=0.2, test=0.2, seed=0
     )
 
 
@@ -178,7 +239,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -21,25 +21,81 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 30
 
 
-# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
+def scikit_learn_set() -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError("The digits data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, "load_digits")(return_X_y=True)
+    return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
+def load_digits(
+    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
+    pixels, digit = scikit_learn_set()
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {
+        "image": image.float(),
+        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
+        "digit": digit.long(),
+        "odd": (digit % 2).float()[:, None],
+    }
+    return columns_of(columns, three_ways(digit, validation, test, seed), device)
 
 
-# engine.optim.adversary.worst_near, 26 lines, 960b042f59b3
+def worst_near(
+    model: nn.Module | None,
+    batch: dict[str, Tensor],
+    objective: Callable[[Any, dict[str, Tensor]], dict[str, Tensor]],
+    reach: float,
+    steps: int,
+    rate: float,
+    low: float,
+    high: float,
+) -> dict[str, Tensor]:
+    """The batch with each number of a column at most `reach` away, where the loss is larger."""
+    clean = batch["image"].detach()
+    moved = clean + reach * (2 * torch.rand_like(clean) - 1)
+    for _ in range(steps):
+        moved = moved.clamp(low, high).requires_grad_()
+        slope, = torch.autograd.grad(objective(model, {**batch, "image": moved})["loss"], moved)
+        moved = (moved.detach() + rate * slope.sign()).clamp(clean - reach, clean + reach)
+    return {**batch, "image": moved.clamp(low, high)}
 
 
 class Model(nn.Module):
@@ -54,9 +110,9 @@ class Model(nn.Module):
         return self.classes(x)                   # (N, 10)
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: image (N, 1, 8, 8); digit (N,)."""
-    splits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
+    splits = load_digits(device, validation=0.2, test=0.2, seed=0)
     used = ("image", "digit")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -100,9 +156,7 @@ def objective_clean(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """Trains everything, on the worst examples near those of the batch."""
-    batch = worst_near(
-        model, batch, objective_clean, "image", reach=0.1, steps=5, rate=0.03, low=0.0, high=1.0
-    )
+    batch = worst_near(model, batch, objective_clean, reach=0.1, steps=5, rate=0.03, low=0.0, high=1.0)
     return objective_clean(model, batch)
 
 
@@ -157,7 +211,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

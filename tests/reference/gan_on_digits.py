@@ -26,52 +26,185 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 128, 20
 
 
-# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
+def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
+    import zlib
+
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no {path}: choose the folder that holds mnist/ with its four files."
+        )
+    header = 4 + 4 * len(shape)
+    try:
+        raw = zlib.decompress(path.read_bytes(), wbits=31)
+    except zlib.error:
+        raw = b""
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
+def load_mnist(
+    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is part of train."""
+
+    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
+        return {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+
+    files = folder / "mnist"
+    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
+    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
+    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
+    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
+    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    return {
+        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
+        "validation": columns(image[held.numpy()], digit[held.numpy()]),
+        "test": columns(test_image.copy(), test_digit.copy()),
+    }
 
 
-# engine.procedures.codes.between, 15 lines, d2c2a1da682d
+def between(start: Tensor, end: Tensor, count: int) -> Tensor:
+    """`count` codes (count, D) from one code (D,) to another, both included."""
+    fraction = torch.linspace(0, 1, count, device=start.device)[:, None]
+    cosine = (start @ end / (start.norm() * end.norm()).clamp_min(1e-12)).clamp(-1, 1)
+    angle = torch.arccos(cosine)
+    if angle.sin() < 0.0001:
+        return (1 - fraction) * start + fraction * end
+    way: Tensor = (
+        torch.sin((1 - fraction) * angle) * start + torch.sin(fraction * angle) * end
+    ) / angle.sin()
+    return way
 
 
-# engine.procedures.codes.decoded, 6 lines, bd0497cd12e1
+def decoded(
+    decode: Callable[[Tensor], Tensor], codes: Tensor, shape: tuple[int, ...]
+) -> Iterator[dict[str, Any]]:
+    """What the network generates from codes (n, size), one by one; a code enters it as `shape`."""
+    for step, code in enumerate(codes):
+        yield {"step": step, "code": code, "sample": decode(code.reshape(1, *shape))[0]}
 
 
-# engine.procedures.codes.sampled, 20 lines, 7a9e61691ff5
+def sampled(
+    decode: Callable[[Tensor], Tensor],
+    weight: Tensor,
+    shape: tuple[int, ...],
+    spread: float,
+    *,
+    draws: torch.Generator,
+    count: int,
+    way: str,
+) -> Iterator[dict[str, Any]]:
+    """Samples from draws of the source, or on the way between two of them; `weight` says the device."""
+    size = (count if way == "draws" else 2, torch.Size(shape).numel())
+    codes = torch.randn(size, generator=draws) * spread
+    if way == "line":
+        codes = between(codes[0], codes[1], count)
+    yield from decoded(decode, codes.to(weight), shape)
 
 
-# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+def loss_of_discriminator(real: Tensor, generated: Tensor) -> Tensor:
+    """The discriminator's loss on its scores for real and generated examples."""
+    believed = F.binary_cross_entropy_with_logits(real, torch.full_like(real, 1.0))
+    return believed + F.binary_cross_entropy_with_logits(generated, torch.zeros_like(generated))
 
 
-# engine.layers.losses.loss_of_discriminator, 14 lines, ebfa914a51f4
-
-
-# engine.layers.losses.loss_of_generator, 13 lines, 92c224639fd3
+def loss_of_generator(generated: Tensor) -> Tensor:
+    """The generator's loss on the discriminator's scores for generated examples."""
+    return F.softplus(-generated).mean()
 
 
 class Generator(nn.Module):
@@ -153,7 +286,7 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
         generator_output = model.generator(code)             # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_generated = model.discriminator(generator_output)     # (N, 1)
-    return {"loss": loss_of_discriminator(discriminator_output, on_generated, "cross-entropy")}
+    return {"loss": loss_of_discriminator(discriminator_output, on_generated)}
 
 
 def discriminator_weights(model: Model) -> list[nn.Parameter]:
@@ -169,7 +302,7 @@ def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     code = torch.randn(len(batch["image"]), 64, device=batch["image"].device)  # (N, 64)
     x = model.generator(code)              # (N, 1, 28, 28)
     on_generated = model.discriminator(x)  # (N, 1)
-    return {"loss": loss_of_generator(on_generated, "non-saturating")}
+    return {"loss": loss_of_generator(on_generated)}
 
 
 def generator_weights(model: Model) -> list[nn.Parameter]:
@@ -187,8 +320,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     generator_output = model.generator(code)                 # (N, 1, 28, 28)
     discriminator_output = model.discriminator(image)        # (N, 1)
     on_generated = model.discriminator(generator_output)     # (N, 1)
-    discriminator_loss = loss_of_discriminator(discriminator_output, on_generated, "cross-entropy")
-    generator_loss = loss_of_generator(on_generated, "non-saturating")
+    discriminator_loss = loss_of_discriminator(discriminator_output, on_generated)
+    generator_loss = loss_of_generator(on_generated)
     return {
         "loss": discriminator_loss + generator_loss,
         "discriminator_loss": discriminator_loss,
@@ -255,7 +388,7 @@ def sample(
         generator_output = model.generator(code)  # (N, 1, 28, 28)
         return generator_output
 
-    yield from sampled(decode, next(model.parameters()), (64,), "normal", 1.0, draws=draws, **options)
+    yield from sampled(decode, next(model.parameters()), (64,), 1.0, draws=draws, **options)
 
 
 PROCEDURES = {

@@ -20,37 +20,186 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 1
 
 
-# engine.data.sets.curves.around_gap, 6 lines, cb76a0531775
+def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Fractions 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+    if gap_from >= gap_to:
+        return 2 * fraction - 1
+    at = fraction * (2 - (gap_to - gap_from)) - 1
+    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
-# engine.data.sets.curves.curve, 22 lines, 7da708cd3f87
+def curve(x: Tensor) -> Tensor:
+    """The value of a curve at x in -1..1."""
+    return torch.sin(math.pi * x)
 
 
-# engine.data.sets.curves.noise_over, 9 lines, cab2e847b776
+def noise_over(x: Tensor) -> Tensor:
+    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
+    return torch.ones_like(x)
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.curves.load_curve, 40 lines, 798327980a33
+def load_curve(
+    device: str,
+    *,
+    noise: float=0.25,
+    gap_from: float=0.0,
+    gap_to: float=0.0,
+    rows: int=300,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
+    if gap_to - gap_from >= 2:
+        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
+    draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    x = 2 * torch.rand(rows, 1, generator=draw) - 1
+    if gap_from < gap_to:
+        x = around_gap((x + 1) / 2, gap_from, gap_to)
+    value = curve(x)
+    clean = value
+    deviation = noise * noise_over(x)
+    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
+    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
-# engine.layers.fitted.Fitted, 9 lines, 7b2a6ac3ae61
+class Fitted(nn.Module):
+    """Keeps what it was fitted to in buffers, whose sizes come with the data and with a file of weights."""
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name, value in self.named_buffers(recurse=False):
+            stored = state_dict.get(prefix + name)
+            if stored is not None and stored.shape != value.shape:
+                setattr(self, name, value.new_empty(stored.shape))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-# engine.layers.gaussian_process.GaussianProcess, 83 lines, 15dbc98f4a34
+class GaussianProcess(Fitted):
+    """What every smooth function through the rows would say of a new one: a mean, and how far to trust it.
+
+    x (N, inputs) -> mean (N, outputs) and logarithm of the variance (N, outputs) of a new observation. The
+    kernel is s² exp(-|x - x'|² / 2 l²) with noise of deviation n on each observation; targets are centred.
+    With `tune`, s, l and n are those that make the rows most likely. Of more than `most` rows, as many are
+    taken evenly.
+    Source: Rasmussen and Williams 2006, algorithm 2.1 and §5.4.
+    """
+
+    rows: Tensor
+    factor: Tensor
+    answers: Tensor
+    level: Tensor
+    scales: Tensor
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        length: float = 1.0,
+        signal: float = 1.0,
+        noise: float = 0.1,
+        tune: bool = True,
+        most: int = 2000,
+    ) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(0, inputs))
+        self.register_buffer("factor", torch.zeros(0, 0))
+        self.register_buffer("answers", torch.zeros(0, outputs))
+        self.register_buffer("level", torch.zeros(outputs))
+        self.register_buffer("scales", torch.tensor([length, signal, noise]))
+        self.tune, self.most = tune, most
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        between = self.kernel(x, self.rows)
+        mean = self.level + between @ self.answers
+        known = torch.linalg.solve_triangular(self.factor, between.T, upper=False).square().sum(0)
+        spread = self.scales[1] ** 2 + self.scales[2] ** 2 - known
+        return mean, spread.clamp(min=1e-12).log()[:, None].expand_as(mean)
+
+    def kernel(self, one: Tensor, other: Tensor) -> Tensor:
+        far = (one[:, None, :] - other[None, :, :]).square().sum(-1)
+        return self.scales[1] ** 2 * torch.exp(-far / (2 * self.scales[0] ** 2))
+
+    def fit(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Keep the rows. The loss: minus the log of their joint density, over their number."""
+        step = -(-len(x) // self.most)
+        x, wanted = x.reshape(len(x), -1)[::step], target.reshape(len(target), -1)[::step].to(x)
+        n, outputs = wanted.shape
+        self.rows, self.level = x.clone(), wanted.mean(0)
+        rows, wanted = x.cpu().double(), (wanted - self.level).cpu().double()
+        if self.tune:
+            self.scales.copy_(self.likeliest(rows, wanted))
+        length, signal, noise = self.scales.tolist()
+        apart = torch.cdist(rows, rows).square()
+        covariance = signal**2 * torch.exp(-apart / (2 * length**2))
+        covariance += (noise**2 + 1e-8 * signal**2) * torch.eye(n)
+        factor = torch.linalg.cholesky(covariance)
+        answers = torch.cholesky_solve(wanted, factor)
+        self.factor, self.answers = factor.to(x).contiguous(), answers.to(x).contiguous()
+        surprise = 0.5 * (wanted * answers).sum() + outputs * factor.diagonal().log().sum()
+        loss = surprise / n + 0.5 * outputs * torch.log(torch.tensor(2 * torch.pi))
+        scales = dict(zip(("length", "signal", "noise"), self.scales.clone(), strict=True))
+        return {"loss": loss.to(x), **scales}
+
+    def likeliest(self, x: Tensor, wanted: Tensor) -> Tensor:
+        """Length, signal and noise under which the rows are most likely, searched from several starts."""
+        import warnings
+
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+        length, signal, noise = self.scales.tolist()
+        kernel = ConstantKernel(signal**2, (1e-4, 1e4)) * RBF(length, (1e-3, 1e3)) + WhiteKernel(
+            noise**2, (1e-8, 1e2)
+        )
+        found = GaussianProcessRegressor(kernel, n_restarts_optimizer=4, random_state=0)
+        with warnings.catch_warnings():  # a scale at a bound is as good as its value
+            warnings.simplefilter("ignore")
+            kernel = found.fit(x.cpu().numpy(), wanted.cpu().numpy()).kernel_
+        signal, length, noise = kernel.k1.k1.constant_value, kernel.k1.k2.length_scale, kernel.k2.noise_level
+        return torch.tensor([length, signal**0.5, noise**0.5])
 
 
-# engine.layers.likelihood.gaussian_likelihood, 7 lines, c8dc97f66d35
+def gaussian_likelihood(mean: Tensor, log_variance: Tensor, target: Tensor, least: float = 1e-3) -> Tensor:
+    """Half of v + (target - mean)² exp(-v), averaged; v is the log variance, at least log(`least`).
+
+    The three have the same shape. Without the constant log(2 π) / 2.
+    """
+    v = log_variance.clamp(min=math.log(least))
+    return ((v + (target - mean) ** 2 * (-v).exp()) / 2).mean()
 
 
 class Model(nn.Module):
@@ -63,22 +212,10 @@ class Model(nn.Module):
         return process_output, process_log_variance
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
     splits = load_curve(
-        folder,
-        device,
-        form="sine",
-        rows=60,
-        noise=0.15,
-        noise_as="deviation",
-        spread="even",
-        placing="at random",
-        gap_from=-0.4,
-        gap_to=0.3,
-        validation=0.2,
-        test=0.2,
-        seed=0,
+        device, rows=60, noise=0.15, gap_from=-0.4, gap_to=0.3, validation=0.2, test=0.2, seed=0
     )
     used = ("x", "y")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
@@ -156,7 +293,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -25,25 +25,93 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 15
 
 
-# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
+def portions(text: str, most: int = 100_000) -> list[str]:
+    """A long text in portions of at most `most` characters, cut before a space where there is one."""
+    found, begin = [], 0
+    while len(text) - begin > most:
+        cut = max(text.rfind(" ", begin + 1, begin + most), text.rfind("\n", begin + 1, begin + most))
+        end = cut if cut > begin else begin + most
+        found.append(text[begin:end])
+        begin = end
+    return [*found, text[begin:]]
 
 
-# engine.layers.text_masking.scrambled, 6 lines, 0cc52b5c88e8
+def scrambled(x: Tensor) -> Tensor:
+    """Whole numbers from 0 to 2³² - 1 that look random, by their lower 32 bits (Wellons, 2018)."""
+    x = x & 0xFFFFFFFF
+    x = (x ^ (x >> 16)) * 0x7FEB352D & 0xFFFFFFFF
+    x = (x ^ (x >> 15)) * 0x846CA68B & 0xFFFFFFFF
+    return x ^ (x >> 16)
 
 
-# engine.layers.text_masking.fixed_draws, 9 lines, 685706dccebe
+def fixed_draws(tokens: Tensor, seed: int) -> Tensor:
+    """Three numbers in [0, 1) for each token (N, ..., T), as if drawn, from its row's tokens and the seed.
+
+    Returns (3, N, ..., T), the same on every device.
+    """
+    place = torch.arange(tokens.shape[-1], device=tokens.device)
+    row = scrambled(tokens + scrambled(place + seed)).sum(-1, keepdim=True)
+    drawn = [scrambled(scrambled(row + number) + place) for number in (1, 2, 3)]
+    return (torch.stack(drawn) >> 8).float() / 2**24
 
 
-# engine.layers.text_masking.MaskTokens, 35 lines, 3601f2648cf4
+class MaskTokens(nn.Module):
+    """Hides a fraction `rate` of the tokens (N, ..., T): gives (tokens, targets), both of that shape.
+
+    Tokens 0 to 4 are special (filling, unknown, begin, end, mask) and never picked. Of the picked ones a
+    fraction `hidden` becomes the mask, a fraction `swapped` any token from 5 up to `size`, the rest stays; at
+    least one is picked in each row that has any. Targets are the tokens as they were where picked, elsewhere
+    -100, which no loss counts.
+
+    While training, torch's random numbers pick again each time; after, the picks depend on nothing but the
+    row's own tokens and `seed`, so that every evaluation asks the same, in whatever batches and order.
+    Source: Devlin, Chang, Lee and Toutanova, 2018.
+    """
+
+    def __init__(
+        self, size: int, rate: float = 0.15, hidden: float = 0.8, swapped: float = 0.1, seed: int = 0
+    ) -> None:
+        super().__init__()
+        self.size = size
+        self.rate = rate
+        self.hidden = hidden
+        self.swapped = swapped
+        self.seed = seed
+
+    def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
+        if self.training:
+            drawn, fate, other = torch.rand(3, *tokens.shape, device=tokens.device)
+        else:
+            drawn, fate, other = fixed_draws(tokens, self.seed)
+        drawn = drawn.masked_fill(tokens < 5, 2.0)
+        lowest = drawn.amin(-1, keepdim=True).clamp(max=1.0)
+        picked = (drawn < self.rate) | (drawn == lowest)
+        random = 5 + (other * (self.size - 5)).long()
+        masked = torch.where(picked & (fate < self.hidden), 4, tokens)
+        swaps = picked & (fate >= self.hidden) & (fate < self.hidden + self.swapped)
+        return torch.where(swaps, random, masked), torch.where(picked, tokens, -100)
 
 
-# engine.layers.losses.counted, 8 lines, bbecc4196720
+def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+    """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
+    counts = target != -100
+    if ignored is not None:
+        counts = counts & (target != ignored)
+    if weights is None:
+        return counts.sum()
+    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
-# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
+def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
+    total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
+    return total / counted(target, weights=None).clamp(min=1e-12)
 
 
-# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
+def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
+    """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
+    counted = target != -100
+    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
 
 
 class Model(nn.Module):

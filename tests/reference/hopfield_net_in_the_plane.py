@@ -1,6 +1,6 @@
 """Hopfield net in the plane
 
-Exported from Neuroloom. Needs torch, numpy and scikit-learn only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python hopfield_net_in_the_plane.py
     python hopfield_net_in_the_plane.py recall_hebb --weights FILE
@@ -25,43 +25,213 @@ from torch import Tensor, nn
 SEED, EPOCHS = 0, 1
 
 
-# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
+def stored_patterns() -> Tensor:
+    """Rows of -1 and 1 to store: a few in 2-D or 3-D, or ten digits of 8 × 8."""
+    return torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
 
 
-# engine.data.sets.patterns.stored_patterns, 9 lines, 05a6bfd0e351
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def load_patterns(
+    device: str, *, noise: float=0.3, copies: int=20, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Patterns as {split: {"start": (N, n), "stored": (N, n)}}."""
+    patterns = stored_patterns()
+    many = patterns.repeat(copies, 1)
+    draw = torch.Generator().manual_seed(seed)
+    moved = (many + noise * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
+    start = torch.cat([patterns, *moved])
+    stored = torch.cat([patterns, many, many])
+    sizes = [len(patterns), len(many), len(many)]
+    parts = torch.split(torch.arange(len(start)), sizes)
+    rows = dict(zip(("train", "validation", "test"), parts, strict=True))
+    return columns_of({"start": start, "stored": stored}, rows, device)
 
 
-# engine.data.sets.patterns.load_patterns, 18 lines, b73a7a3ec1c8
+def fall(step: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> Iterator[Tensor]:
+    """`start` (N, units), then the states that follow it."""
+    yield start
+    for _ in range(steps):
+        start = step(start)
+        yield start
 
 
-# engine.procedures.falling.fall, 6 lines, c45a0947a25a
+def recalled(
+    layer: Any, start: Tensor, *, draws: torch.Generator, steps: int, turned: float
+) -> Iterator[dict[str, Any]]:
+    """States (N, units) from `start`, some of whose signs are turned first, with their energies (N,)."""
+    start = start.flatten(1)
+    flips = torch.rand(start.shape, generator=draws).to(start.device) < turned
+    before = start = torch.where(flips, -start, start)
+    for step, state in enumerate(fall(layer.step, start, steps)):
+        moved = (state - before).abs().amax(1)
+        energy = layer.energy(state).reshape(len(state))
+        yield {"step": step, "state": state, "energy": energy, "moved": moved}
+        before = state
 
 
-# engine.procedures.falling.recalled, 12 lines, 816be245de52
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+class Hopfield(nn.Module):
+    """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1)).
 
+    One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
+    Designs: "Hebbian" W = Σ s sᵀ, without its diagonal unless that is kept, "pseudo-inverse" W = S S⁺
+    (projection onto the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few
+    patterns). Source: Hopfield 1982; saturating units: Hopfield 1984.
+    """
 
-# engine.layers.hopfield.Hopfield, 81 lines, 2274bc9dc8a9
+    def __init__(
+        self,
+        units: int,
+        steps: int = 20,
+        design: str = "Hebbian",
+        diagonal: bool = False,
+        activation: str = "saturating",
+        in_turn: bool = False,
+    ) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(units, units))
+        self.bias = nn.Parameter(torch.zeros(units))
+        self.steps, self.design, self.diagonal = steps, design, diagonal
+        self.activation, self.in_turn = activation, in_turn
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        for _ in range(self.steps):
+            x = self.step(x)
+        return x, self.energy(x)
+
+    def step(self, x: Tensor) -> Tensor:
+        """One step of every unit. A unit whose sum is 0 keeps its state where units are signs."""
+        if not self.in_turn:
+            return self.settle(x @ self.weight.T + self.bias, x)
+        columns = list(x.unbind(1))
+        for unit in range(len(columns)):
+            total = torch.stack(columns, 1) @ self.weight[unit] + self.bias[unit]
+            columns[unit] = self.settle(total, columns[unit])
+        return torch.stack(columns, 1)
+
+    def settle(self, total: Tensor, before: Tensor) -> Tensor:
+        if self.activation == "saturating":
+            return F.hardtanh(total)
+        return torch.where(total == 0, before, torch.sign(total))
+
+    def energy(self, x: Tensor) -> Tensor:
+        """-½ xᵀWx - bᵀx + Σ ∫ a⁻¹, (N, 1): the integral is 0 for signs, ½ x² for a line up to its ends.
+
+        A saturating unit never leaves -1 to 1; beyond, the integral is infinite.
+        """
+        energies = -x * (x @ self.weight.T / 2 + self.bias)
+        if self.activation == "saturating":
+            energies = energies + torch.where(x.abs() <= 1, x.square() / 2, math.inf)
+        return energies.sum(1, keepdim=True)
+
+    def update(self, x: Tensor) -> dict[str, Tensor]:
+        """Store the rows of the batch, in place of what was stored; the loss is how far a step moves them."""
+        patterns = x.cpu().double()
+        bias = torch.zeros(patterns.shape[1], dtype=patterns.dtype)
+        if self.design == "Hebbian":
+            weight = patterns.T @ patterns
+            if not self.diagonal:
+                weight -= torch.diag(weight.diagonal())
+        elif self.design == "pseudo-inverse":
+            weight = torch.linalg.pinv(patterns) @ patterns
+        else:
+            weight, bias = self.saturating(patterns)
+        self.weight.copy_(weight)
+        self.bias.copy_(bias)
+        return {"loss": F.mse_loss(self.step(x), x), "energy": self.energy(x).mean()}
+
+    def saturating(self, patterns: Tensor, tau: float = 10.0, h: float = 0.15) -> tuple[Tensor, Tensor]:
+        """Weight and bias by which the cube's corners at `patterns` attract what is near."""
+        last = patterns[-1]
+        _, sizes, axes = torch.linalg.svd(patterns[:-1] - last, full_matrices=False)
+        axes = axes[sizes > 1e-9 * sizes.max()] if len(sizes) else axes
+        inside = axes.T @ axes
+        outside = torch.eye(len(last), dtype=last.dtype) - inside
+        drive = last - (inside - tau * outside) @ last
+        grown, shrunk = math.exp(h), math.exp(-tau * h)
+        weight = grown * inside + shrunk * outside
+        return weight, ((grown - 1) * inside + (1 - shrunk) / tau * outside) @ drive
 
 
 class Model(nn.Module):
@@ -76,9 +246,9 @@ class Model(nn.Module):
         return hebb, saturating
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: start (N, 2); stored (N, 2)."""
-    return load_patterns(folder, device, form="2-D", noise=0.3, copies=20, seed=0)
+    return load_patterns(device, noise=0.3, copies=20, seed=0)
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -162,7 +332,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
@@ -224,7 +394,7 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load(Path(), args.device)[args.split]
+        columns = load(args.device)[args.split]
         batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)

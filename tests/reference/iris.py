@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -22,25 +21,62 @@ SEED, BATCH, EPOCHS = 0, 16, 60
 PATIENCE = 15  # epochs without a better validation loss before training stops
 
 
-# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
+def scikit_learn_set() -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError("The iris data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, "load_iris")(return_X_y=True)
+    return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.splits.standardised, 4 lines, 0a7795c02f4c
+def standardised(values: Tensor, train: Tensor) -> Tensor:
+    """`values` (N, D) in standard deviations from the mean, both of the `train` rows alone."""
+    mean, deviation = values[train].mean(0), values[train].std(0, correction=0)
+    return (values - mean) / torch.where(deviation > 1e-12, deviation, 1.0)
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.sets.scikit_learn.load_iris, 14 lines, c3b10ad8e4a4
+def load_iris(
+    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Iris as {split: {"features": (N, 4), "species": (N,) of 3 classes}}."""
+    features, species = scikit_learn_set()
+    rows = three_ways(species, validation, test, seed)
+    features = standardised(features, rows["train"])
+    return columns_of({"features": features.float(), "species": species.long()}, rows, device)
 
 
 class Model(nn.Module):
@@ -71,9 +107,9 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: features (N, 4); species (N,)."""
-    return load_iris(folder, device, validation=0.2, test=0.2, seed=0, standardise=True)
+    return load_iris(device, validation=0.2, test=0.2, seed=0)
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -154,7 +190,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -25,52 +25,197 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-# engine.data.graphs.files.edge_columns, 6 lines, 79b5db14163b
+def edge_columns(names: list[str]) -> list[int]:
+    """Which columns, called `names`, are the two ends of an edge: by their names, else the first two left."""
+    for source, target in (("source", "target"), ("from", "to"), ("src", "dst")):
+        if source in names and target in names:
+            return [names.index(source), names.index(target)]
+    return [at for at, name in enumerate(names) if name not in ("graph", "weight")][:2]
 
 
-# engine.data.lazy.Lazy, 52 lines, dab65619d41c
+class Lazy:
+    """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default.
+
+    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on. Of a `ragged`
+    column an example has any number of rows, and `size` is that of one.
+    """
+
+    ragged = False
+
+    def __init__(
+        self, count: int, size: tuple[int, ...], dtype: torch.dtype, device: str, picked: Tensor | None = None
+    ) -> None:
+        self.picked = torch.arange(count) if picked is None else picked
+        self.dtype = dtype
+        self.device = torch.device(device)
+        self.shape = torch.Size((len(self.picked), *size))
+
+    def read(self, rows: Tensor) -> Tensor:
+        """Rows of the file by number (int64, on the CPU) as (len(rows), *size) of `dtype`, on the CPU."""
+        raise NotImplementedError
+
+    def at(self, rows: Tensor) -> Lazy:
+        """These rows of the column, as a column."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.picked = self.picked[rows.cpu()]
+        other.shape = torch.Size((len(other.picked), *self.shape[1:]))
+        return other
+
+    def __len__(self) -> int:
+        return len(self.picked)
+
+    def __getitem__(self, rows: Any) -> Tensor:
+        """One row by number, or several by a slice or a tensor of numbers."""
+        if isinstance(rows, int):
+            found = self[torch.tensor([range(len(self))[rows]])]
+            return found if self.ragged else found[0]
+        asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
+        return self.read(asked).to(self.device)
+
+    def index_select(self, dim: int, rows: Tensor) -> Tensor:
+        """Rows by number, as of a tensor; `dim` is 0."""
+        return self[rows]
+
+    def dim(self) -> int:
+        return len(self.shape)
+
+    def numel(self) -> int:
+        return self.shape.numel()
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
+def split_by_class(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Every class of `keys` alike in every split, as far as its rows go."""
+    assert keys is not None
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = order[keys[order].argsort(stable=True)]
+    into_test = evenly(n, round(test * n))  # so that each class gives its part
+    rest = by_class[~into_test]
+    held = evenly(len(rest), round(validation * n))
+    parts = {"train": rest[~held], "validation": rest[held], "test": by_class[into_test]}
+    return {
+        split: rows[torch.randperm(len(rows), generator=shuffle)] for split, rows in parts.items()
+    }  # what was sorted by class must not stay so
 
 
-# engine.data.fitted.Fitted, 10 lines, e6db4f938685
+class Fitted:
+    """What was found in the training rows: `change` changes rows (n, ...), `undo` gives back what they were.
+
+    `each` says that every number is changed by itself, so that it keeps its place and its name.
+    """
+
+    def __init__(
+        self, change: Callable[[Tensor], Tensor], undo: Callable[[Tensor], Tensor], each: bool = True
+    ) -> None:
+        self.change, self.undo, self.each = change, undo, each
 
 
-# engine.data.fitted.training_rows, 5 lines, c2f26e2bbeec
+def training_rows(splits: dict[str, dict[str, Any]]) -> Iterator[Tensor]:
+    """The training rows of a column, float64, a few thousand at a time, so that any amount can be fitted."""
+    values = splits["train"]["nodes"]
+    for first in range(0, len(values), 4096):
+        yield values[first : first + 4096].double().cpu()
 
 
-# engine.data.fitted.moments, 13 lines, e2cc83e58de1
+def moments(splits: dict[str, dict[str, Any]], axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (population) of the training rows over `axes`, sizes kept as 1."""
+    n, total, squares = 0, torch.tensor(0.0), torch.tensor(0.0)
+    mean = None
+    for values in training_rows(splits):
+        if mean is None:  # the first rows' mean is near enough to keep the sums of squares exact
+            mean = values.mean(axes, keepdim=True)
+        n += values.numel() // mean.numel()
+        total = total + (values - mean).sum(axes, keepdim=True)
+        squares = squares + (values - mean).square().sum(axes, keepdim=True)
+    assert mean is not None
+    shift = total / n
+    return mean + shift, (squares / n - shift.square()).clamp(min=0).sqrt()
 
 
-# engine.data.fitted.axes_of, 7 lines, fd7990817e79
+def axes_of(dimensions: int) -> tuple[int, ...]:
+    """The axes that share their statistics, for values of `dimensions` axes with the rows'."""
+    return (0,)
 
 
-# engine.data.fitted.Changed, 9 lines, f172c78ca3c8
+class Changed(Lazy):
+    """A lazy column whose rows are changed as they are read; `change` keeps (rows, ...) as it is or not."""
+
+    def __init__(self, column: Lazy, change: Callable[[Tensor], Tensor], size: tuple[int, ...]) -> None:
+        super().__init__(len(column), size, torch.float32, str(column.device))
+        self.column, self.change, self.ragged = column, change, column.ragged
+
+    def read(self, rows: Tensor) -> Tensor:
+        return self.change(self.column[rows].cpu())
 
 
-# engine.data.fitted.change_all, 11 lines, 0b5d36bdca4e
+def change_all(splits: dict[str, dict[str, Any]], found: Fitted) -> Fitted:
+    """Add `into`, the values of `column` as `found` changes them, to every split."""
+    change = found.change
+    for columns in splits.values():
+        values = columns["nodes"]
+        if isinstance(values, Lazy):
+            size = tuple(change(values[:1].cpu()).shape[1:])
+            columns["scaled"] = Changed(values, change, size)
+        else:
+            columns["scaled"] = change(values)
+    return found
 
 
-# engine.data.fitted.standardise, 14 lines, 7f5056510935
+def standardise(splits: dict[str, dict[str, Any]]) -> Fitted:
+    """Standard deviations from the mean; what never varies becomes 0."""
+    mean, deviation = moments(splits, axes_of(splits["train"]["nodes"].dim()))
+    scale = torch.where(deviation > 1e-12, deviation, 1.0)
+
+    def change(x: Tensor) -> Tensor:
+        return ((x - mean.to(x.device)) / scale.to(x.device)).float()
+
+    def undo(y: Tensor) -> Tensor:
+        return (y * scale.to(y.device) + mean.to(y.device)).float()
+
+    return change_all(splits, Fitted(change, undo))
 
 
-# engine.layers.graph_layers.neighbour_sums, 6 lines, 019f2eeb1284
+def neighbour_sums(nodes: Tensor, edges: Tensor, weights: Tensor | None = None) -> Tensor:
+    """What comes along the edges into each node, times their weights (e,), added up: (n, F)."""
+    arriving = nodes[edges[:, 0]]
+    if weights is not None:
+        arriving = arriving * weights[:, None]
+    return arriving.new_zeros(nodes.shape).index_add(0, edges[:, 1], arriving)
 
 
-# engine.layers.graph_layers.convolved, 16 lines, c019d55a81e0
+def convolved(nodes: Tensor, edges: Tensor, weights: Tensor | None=None) -> Tensor:
+    """Each node and what comes into it, added up as if each led to itself as well."""
+    weights = nodes.new_ones(len(edges)) if weights is None else weights
+    source, target = edges.unbind(1)
+    degree = weights.new_ones(len(nodes)).index_add(0, target, weights.abs())
+    weights = weights * (degree[source] * degree[target]).rsqrt()
+    return nodes / degree[:, None] + neighbour_sums(nodes, edges, weights)
 
 
-# engine.layers.graph_layers.graph_of_node, 3 lines, 7fc60a9ba00c
+def graph_of_node(nodes: Tensor, sizes: Tensor) -> Tensor:
+    """The number of the graph that each node belongs to, (n,)."""
+    return torch.arange(len(sizes), device=sizes.device).repeat_interleave(sizes, output_size=len(nodes))
 
 
-# engine.layers.graph_layers.graph_sums, 3 lines, 37e5fecfcdc0
+def graph_sums(nodes: Tensor, sizes: Tensor) -> Tensor:
+    """The sum of the nodes of each graph, (B, F)."""
+    return nodes.new_zeros(len(sizes), nodes.shape[1]).index_add(0, graph_of_node(nodes, sizes), nodes)
 
 
-# engine.layers.graph_layers.graph_means, 3 lines, be9cf7883427
+def graph_means(nodes: Tensor, sizes: Tensor) -> Tensor:
+    """The mean of the nodes of each graph, (B, F)."""
+    return graph_sums(nodes, sizes) / sizes.clamp(min=1)[:, None]
 
 
 class Model(nn.Module):
@@ -192,7 +337,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
             "edges": rows_of_edges.at(at),
         }
     splits = parts
-    standardise(splits, "nodes", "scaled", over="each number")
+    standardise(splits)
     used = ("sizes", "label", "edges", "scaled")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 

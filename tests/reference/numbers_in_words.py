@@ -28,19 +28,52 @@ SEED, BATCH, EPOCHS = 0, 32, 40
 PATIENCE = 10  # epochs without a better validation loss before training stops
 
 
-# engine.data.text.texts.filled_up, 13 lines, d217fec93549
+def filled_up(found: list[np.ndarray[Any, Any]], length: int, ends: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,).
+
+    What is longer is cut at its end; with `ends` every text begins with [begin] and ends with [end].
+    """
+    tokens = np.zeros((len(found), length), np.int64)
+    lengths = np.zeros(len(found), np.int64)
+    for row, ids in enumerate(found):
+        kept = ids[: length - 2 * ends]
+        kept = np.concatenate([[2], kept, [3]]) if ends else kept
+        tokens[row, : len(kept)], lengths[row] = kept, len(kept)
+    mask = np.arange(length) < lengths[:, None]
+    return torch.from_numpy(tokens), torch.from_numpy(mask).float(), torch.from_numpy(lengths)
 
 
-# engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
+def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Any row into any split; `keys` are not looked at."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    held, tested = round(validation * n), round(test * n)
+    return {
+        "train": order[held + tested :],
+        "validation": order[tested : held + tested],
+        "test": order[:tested],
+    }
 
 
-# engine.layers.losses.counted, 8 lines, bbecc4196720
+def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+    """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
+    counts = target != -100
+    if ignored is not None:
+        counts = counts & (target != ignored)
+    if weights is None:
+        return counts.sum()
+    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
-# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
+def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
+    total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
+    return total / counted(target, weights=None).clamp(min=1e-12)
 
 
-# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
+def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
+    """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
+    counted = target != -100
+    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
 
 
 class Model(nn.Module):
@@ -112,7 +145,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     if not found or not all(one.strip() and other.strip() for one, other in found):
         raise SystemExit("One text of a pair is empty, or there are none.")
     left, right = [one for one, _ in found], [other for _, other in found]
-    rows = split_at_random(len(left), None, validation=0.2, test=0.2, seed=0)
+    rows = split_at_random(len(left), validation=0.2, test=0.2, seed=0)
     if not all(len(at) for at in rows.values()):
         raise SystemExit("There are too few rows for three splits: has the data changed?")
     train = rows["train"].tolist()

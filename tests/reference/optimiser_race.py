@@ -20,28 +20,82 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 100
 
 
-# engine.data.sets.curves.around_gap, 6 lines, cb76a0531775
+def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Fractions 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+    if gap_from >= gap_to:
+        return 2 * fraction - 1
+    at = fraction * (2 - (gap_to - gap_from)) - 1
+    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
-# engine.data.sets.curves.curve, 22 lines, 7da708cd3f87
+def curve(x: Tensor) -> Tensor:
+    """The value of a curve at x in -1..1."""
+    return torch.sin(math.pi * x)
 
 
-# engine.data.sets.curves.noise_over, 9 lines, cab2e847b776
+def noise_over(x: Tensor) -> Tensor:
+    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
+    return torch.ones_like(x)
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.curves.load_curve, 40 lines, 798327980a33
+def load_curve(
+    device: str,
+    *,
+    noise: float=0.25,
+    gap_from: float=0.0,
+    gap_to: float=0.0,
+    rows: int=300,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
+    if gap_to - gap_from >= 2:
+        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
+    draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    if gap_from < gap_to:
+        x = around_gap((x + 1) / 2, gap_from, gap_to)
+    value = curve(x)
+    clean = value
+    value = (value - value.mean()) / value.std(correction=0)
+    clean = (1 - noise) * value
+    deviation = noise * noise_over(x)
+    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
+    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
 class Model(nn.Module):
@@ -61,22 +115,10 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.mse_loss(value, batch["y"])}
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
     splits = load_curve(
-        folder,
-        device,
-        form="sine",
-        rows=300,
-        noise=0.25,
-        noise_as="share",
-        spread="even",
-        placing="evenly",
-        gap_from=0.0,
-        gap_to=0.0,
-        validation=0.2,
-        test=0.2,
-        seed=0,
+        device, rows=300, noise=0.25, gap_from=0.0, gap_to=0.0, validation=0.2, test=0.2, seed=0
     )
     used = ("x", "y")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
@@ -147,7 +189,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -22,16 +22,67 @@ from torch import Tensor, nn
 SEED, BATCH = 0, 1
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.sets.points.three_copies, 4 lines, cff0effaadea
+def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
+    """The same rows as every split: of so few, none can be spared."""
+    rows = torch.arange(len(next(iter(columns.values()))))
+    return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
 
 
-# engine.data.sets.points.load_gates, 12 lines, 62c5959d4788
+def load_gates(device: str) -> dict[str, dict[str, Tensor]]:
+    """AND, OR and XOR as {split: {"inputs": (4, 2), "both": (4, 1), "either": (4, 1), "differ": (4, 1)}}."""
+    inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    ones = inputs.sum(1, keepdim=True)
+    answers = {"both": ones == 2, "either": ones >= 1, "differ": ones == 1}
+    columns = {"inputs": inputs, **{name: answer.float() for name, answer in answers.items()}}
+    columns = {name: 2 * values - 1 for name, values in columns.items()}
+    return three_copies(columns, device)
 
 
-# engine.layers.perceptron.Perceptron, 36 lines, 947859ca4e80
+class Perceptron(nn.Module):
+    """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one.
+
+    x (N, inputs) -> (N, units) of -1 and 1, or of 0 and 1 where `low` is 0. Weights begin at zero.
+    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists, R the length
+    of the longest row, both with the bias as one more input of 1.
+    Source: Rosenblatt 1958; the bound: Novikoff 1962.
+    """
+
+    updates: Tensor
+
+    def __init__(self, inputs: int, units: int = 1, lr: float = 1.0, low: int = -1) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(units, inputs))
+        self.bias = nn.Parameter(torch.zeros(units))
+        self.register_buffer("updates", torch.zeros(()))
+        self.lr, self.low = lr, low
+
+    def forward(self, x: Tensor) -> Tensor:
+        sign = torch.sign(x @ self.weight.T + self.bias)
+        return sign if self.low else (sign + 1) / 2
+
+    def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Go through the rows in turn; on a mistake w += y x, b += y. The loss: the fraction of mistakes."""
+        wanted = target.reshape(len(x), -1).to(x)
+        wanted = wanted if self.low else 2 * wanted - 1
+        mistakes = torch.zeros((), device=x.device)
+        for row, y in zip(x, wanted, strict=True):
+            wrong = y * (self.weight @ row + self.bias) <= 0
+            step = self.lr * torch.where(wrong, y, 0.0)
+            self.weight.add_(step[:, None] * row)
+            self.bias.add_(step)
+            mistakes += wrong.sum()
+        self.updates += mistakes
+        reach = wanted * (x @ self.weight.T + self.bias) / self.weight.norm(dim=1).clamp(min=1e-12)
+        return {"loss": mistakes / wanted.numel(), "updates": self.updates.clone(), "margin": reach.min()}
 
 
 class Model(nn.Module):
@@ -48,12 +99,12 @@ class Model(nn.Module):
         return and_unit, or_unit, xor_unit
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     inputs (N, 2); both (N, 1); either (N, 1); differ (N, 1).
     """
-    return load_gates(folder, device, signs=True)
+    return load_gates(device)
 
 
 def batches(
@@ -247,7 +298,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     try:
         train(model, data, args.seed, args.epochs, args.json)
     except FloatingPointError as error:

@@ -24,16 +24,53 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 20, 60
 
 
-# engine.data.class_files.class_files, 18 lines, d1c98495d7d1
+def class_files(folder: Path, ends: tuple[str, ...]) -> list[tuple[Path, str, str]]:
+    """Files below a folder whose names end so, as (file, class, split), in order; links are not followed.
+
+    The class is the first folder's name that is not a split's; a folder `train` or `test` is a split.
+    """
+    splits = {"train": "train", "test": "test", "val": "validation", "valid": "validation"}
+    splits["validation"] = "validation"
+    found, left = [], [folder]
+    while left:
+        for path in sorted(left.pop().iterdir()):
+            if path.is_dir() and not path.is_symlink():
+                left.append(path)
+            elif path.name.casefold().endswith(ends) and path.is_file():
+                names = path.relative_to(folder).parts[:-1]
+                split = next((splits[name.casefold()] for name in names if name.casefold() in splits), "")
+                named = [name for name in names if name.casefold() not in splits]
+                found.append((path, named[0] if named else "", split))
+    return sorted(found)
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
+def split_by_class(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Every class of `keys` alike in every split, as far as its rows go."""
+    assert keys is not None
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = order[keys[order].argsort(stable=True)]
+    into_test = evenly(n, round(test * n))  # so that each class gives its part
+    rest = by_class[~into_test]
+    held = evenly(len(rest), round(validation * n))
+    parts = {"train": rest[~held], "validation": rest[held], "test": by_class[into_test]}
+    return {
+        split: rows[torch.randperm(len(rows), generator=shuffle)] for split, rows in parts.items()
+    }  # what was sorted by class must not stay so
 
 
-# engine.layers.graph_layers.masked_maxima, 5 lines, d7a100b251f0
+def masked_maxima(x: Tensor, mask: Tensor) -> Tensor:
+    """The largest of the places (N, T, F) where the mask (N, T) is not 0, (N, F); 0 where there are none."""
+    there = mask[..., None] != 0
+    largest = x.masked_fill(~there, -torch.inf).amax(1)
+    return torch.where(there.any(1), largest, 0.0)
 
 
 class Model(nn.Module):

@@ -24,52 +24,200 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 128, 200
 
 
-# engine.data.sets.points.plane_points, 47 lines, 3b3f9bb8e0f2
+def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,)."""
+    side = torch.arange(rows) % 2
+    along, _ = (torch.rand(rows, generator=draw), torch.rand(rows, generator=draw))
+    jitter = noise * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    angle = math.pi * along
+    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    return torch.stack([x, y], 1) + jitter, side
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.points.load_points, 18 lines, fe32bac357df
+def load_points(
+    device: str, *, rows: int=400, noise: float=0.1, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
+    point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
+    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
+    return columns_of(columns, three_ways(side, validation, test, seed), device)
 
 
-# engine.procedures.denoising.denoised, 32 lines, 768039c56be3
+def denoised(
+    noise_in: Callable[[Tensor, Tensor], Tensor],
+    schedule: Any,
+    weight: Tensor,
+    shape: tuple[int, ...],
+    time_shape: tuple[int, ...],
+    *,
+    draws: torch.Generator,
+    count: int,
+    steps: int,
+    noise: float,
+) -> Iterator[dict[str, Any]]:
+    """`count` examples (count, *shape) from time 1 to time 0.
+
+    `noise_in(x, time)` says which noise is in x, `schedule.kept(time)` how much of the variance is the
+    example's. With `noise` 1 each step adds as much new noise as the way there had (Ho, Jain and Abbeel
+    2020), with 0 none, and the first draw decides the way (Song, Meng and Ermon 2021).
+    """
+    x = torch.randn((count, *shape), generator=draws).to(weight)
+    yield {"step": 0, "time": 1.0, "samples": x}
+    for step in range(1, steps + 1):
+        now, after = 1 - (step - 1) / steps, 1 - step / steps
+        kept, then = (
+            schedule.kept(torch.full((), time, dtype=x.dtype, device=x.device)) for time in (now, after)
+        )
+        found = noise_in(x, x.new_full((count, *time_shape), now))
+        example = (x - (1 - kept).sqrt() * found) / kept.sqrt()
+        fresh = noise * ((1 - then) / (1 - kept) * (1 - kept / then)).clamp(min=0).sqrt()
+        x = then.sqrt() * example + (1 - then - fresh.square()).clamp(min=0).sqrt() * found
+        if noise and step < steps:
+            x = x + fresh * torch.randn((count, *shape), generator=draws).to(weight)
+        yield {"step": step, "time": after, "samples": x}
 
 
-# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+class Diffusion(nn.Module):
+    """Mixes examples with noise: all example at time 0, almost all noise at time 1.
+
+    x, noise (N, ...) and time (N, 1) in 0..1 -> √a x + √(1 - a) noise, with a of the time. "cosine" falls
+    evenly (Nichol and Dhariwal 2021), "linear" is the limit of a thousand steps whose variance grows evenly
+    (Ho, Jain and Abbeel 2020; Song et al. 2021).
+    """
+
+    def __init__(self, schedule: str = "cosine") -> None:
+        super().__init__()
+        self.schedule = schedule
+
+    def kept(self, time: Tensor) -> Tensor:
+        """The fraction of the variance that is the example's."""
+        if self.schedule == "cosine":
+            found = (
+                torch.cos((time + 0.008) / 1.008 * math.pi / 2).square()
+                / math.cos(0.008 / 1.008 * math.pi / 2) ** 2
+            )
+        else:
+            found = torch.exp(-0.1 * time - 0.5 * (20 - 0.1) * time.square())
+        return found.clamp(1e-4, 1.0)
+
+    def forward(self, x: Tensor, noise: Tensor, time: Tensor) -> Tensor:
+        kept = self.kept(time).reshape(len(x), *[1] * (x.dim() - 1))
+        return kept.sqrt() * x + (1 - kept).sqrt() * noise
 
 
-# engine.layers.diffusion.Diffusion, 26 lines, 54ca54070377
-
-
-# engine.layers.encodings.waves, 9 lines, a9428a65d243
+def waves(x: Tensor, count: int, period: float) -> Tensor:
+    """sin and cos of 2π k x / period for k = 1 to `count`: (N, ..., F) to (N, ..., F · 2 count)."""
+    k = torch.arange(count, device=x.device)
+    k = 1.0 + k
+    angle = (2 * math.pi / period) * x[..., None] * k
+    return torch.cat((torch.sin(angle), torch.cos(angle)), -1).flatten(-2)
 
 
 class Model(nn.Module):
@@ -102,21 +250,9 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.mse_loss(which_noise, noise)}
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2)."""
-    splits = load_points(
-        folder,
-        device,
-        form="moons",
-        rows=4000,
-        noise=0.05,
-        margin=0.2,
-        spread=0.35,
-        turns=1.5,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    splits = load_points(device, rows=4000, noise=0.05, validation=0.2, test=0.2, seed=0)
     used = ("point",)
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -201,7 +337,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
@@ -257,7 +393,7 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load(Path(), args.device)[args.split]
+        columns = load(args.device)[args.split]
         batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)

@@ -26,49 +26,255 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 10
 
 
-# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
+def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
+    import zlib
+
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no {path}: choose the folder that holds mnist/ with its four files."
+        )
+    header = 4 + 4 * len(shape)
+    try:
+        raw = zlib.decompress(path.read_bytes(), wbits=31)
+    except zlib.error:
+        raw = b""
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
+def load_mnist(
+    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is part of train."""
+
+    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
+        return {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+
+    files = folder / "mnist"
+    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
+    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
+    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
+    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
+    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    return {
+        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
+        "validation": columns(image[held.numpy()], digit[held.numpy()]),
+        "test": columns(test_image.copy(), test_digit.copy()),
+    }
 
 
-# engine.procedures.boltzmann.drawn_bits, 3 lines, c2f265719604
+def drawn_bits(probabilities: Tensor, draws: torch.Generator) -> Tensor:
+    """0 or 1 by probability; the generator is on the CPU, so that every device draws the same."""
+    return torch.bernoulli(probabilities.cpu(), generator=draws).to(probabilities)
 
 
-# engine.procedures.boltzmann.emptied, 7 lines, 1b1feb8fd2fd
+def emptied(start: Tensor, held: Tensor, draws: torch.Generator | None = None) -> Tensor:
+    """`start` (N, visible) without the values of units that are not `held` (visible,).
+
+    They are 0, or 0 and 1 with equal probability where a generator draws them.
+    """
+    rest = torch.zeros_like(start)
+    return torch.where(held, start, rest if draws is None else drawn_bits(rest + 0.5, draws))
 
 
-# engine.procedures.boltzmann.gibbs_states, 25 lines, 0160fbaee8c0
+def gibbs_states(
+    hidden_of: Callable[[Tensor], Tensor],
+    visible_of: Callable[[Tensor], Tensor],
+    start: Tensor,
+    rounds: int,
+    draws: torch.Generator,
+    held: Tensor | None = None,
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible): (probabilities, v, h) of each.
+
+    `hidden_of` and `visible_of` give probabilities. The start comes first; h was drawn from the v beside it.
+    Units where `held` (visible,) is true keep the values of the start: the others are filled in given them.
+    The first hidden states come from the whole start, so what is to be filled in must be emptied there
+    (`emptied`). Source: Hinton 2002.
+    """
+    states = start
+    hidden = drawn_bits(hidden_of(states), draws)
+    yield start, states, hidden
+    for _ in range(rounds):
+        visible = visible_of(hidden)
+        states = drawn_bits(visible, draws)
+        if held is not None:
+            visible, states = torch.where(held, start, visible), torch.where(held, start, states)
+        hidden = drawn_bits(hidden_of(states), draws)
+        yield visible, states, hidden
 
 
-# engine.procedures.boltzmann.gibbs_chain, 11 lines, 9ee4c1f3b48d
+def gibbs_chain(
+    layer: Any, start: Tensor, *, draws: torch.Generator, rounds: int, held: int, rest: str
+) -> Iterator[dict[str, Any]]:
+    """A chain from each row of `start` (N, visible), of which the first `held` units are kept."""
+    start = start.flatten(1).clamp(0, 1)
+    known = torch.arange(start.shape[1], device=start.device) < held
+    if held:
+        start = emptied(start, known, draws if rest == "random" else None)
+    chain = gibbs_states(layer.hidden_of, layer.visible_of, start, rounds, draws, known if held else None)
+    for step, (visible, states, hidden) in enumerate(chain):
+        yield {"step": step, "visible": visible, "state": states, "hidden": hidden}
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.layers.boltzmann.RBM, 64 lines, a2858aa79bb7
+class RBM(nn.Module):
+    """Two layers of binary units with links between the layers only, p(v, h) ∝ exp(vᵀWᵀh + aᵀv + bᵀh).
+
+    v (N, visible) in 0..1 -> (hidden probabilities (N, hidden), reconstruction (N, visible)).
+    It learns by contrastive divergence: `k` Gibbs steps from the data, or from `chains` states of its own
+    that go on from batch to batch (persistent). Source: Hinton 2002;
+    Tieleman 2008.
+    """
+
+    chain: Tensor
+
+    def __init__(self, visible: int, hidden: int, lr: float = 0.01, k: int = 1, chains: int = 0) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(0.01 * torch.randn(hidden, visible))
+        self.visible_bias = nn.Parameter(torch.zeros(visible))
+        self.hidden_bias = nn.Parameter(torch.zeros(hidden))
+        self.register_buffer("chain", torch.zeros(chains, hidden))
+        self.lr, self.k = lr, k
+
+    def forward(self, v: Tensor) -> tuple[Tensor, Tensor]:
+        h = self.hidden_of(v)
+        return h, self.visible_of(h)
+
+    def hidden_of(self, v: Tensor) -> Tensor:
+        return torch.sigmoid(v @ self.weight.T + self.hidden_bias)
+
+    def visible_of(self, h: Tensor) -> Tensor:
+        return torch.sigmoid(h @ self.weight + self.visible_bias)
+
+    def free_energy(self, v: Tensor) -> Tensor:
+        """F(v) = -aᵀv - Σ log(1 + exp(Wv + b)), (N,): p(v) ∝ exp(-F(v))."""
+        return -(v @ self.visible_bias) - F.softplus(v @ self.weight.T + self.hidden_bias).sum(1)
+
+    def update(self, v: Tensor) -> dict[str, Tensor]:
+        """Lower the free energy of the data and raise it where the chain went. The loss: squared error."""
+        h = self.hidden_of(v)
+        state = self.chain if len(self.chain) else torch.bernoulli(h)
+        guess = v
+        for _ in range(self.k):
+            guess = torch.bernoulli(self.visible_of(state))
+            sampled = self.hidden_of(guess)
+            state = torch.bernoulli(sampled)
+        watched = {"loss": F.mse_loss(self.visible_of(h), v)}
+        if len(self.chain):
+            self.chain.copy_(state)
+        self.weight.add_(h.T @ v / len(v) - sampled.T @ guess / len(guess), alpha=self.lr)
+        self.visible_bias.add_(v.mean(0) - guess.mean(0), alpha=self.lr)
+        self.hidden_bias.add_(h.mean(0) - sampled.mean(0), alpha=self.lr)
+        return watched
+
+    def pseudo_likelihood(self, v: Tensor, units: int = 16) -> Tensor:
+        """Σᵢ log p(vᵢ | the rest), the mean over the rows, from some units i that are drawn for each row.
+
+        A unit is turned with the others kept: log p(vᵢ | the rest) = log σ(F(turned) - F(v)). Of thousands
+        of images of 784 pixels the mean has a deviation of about 1, of 32 images ten times as much.
+        """
+        total = v @ self.weight.T + self.hidden_bias
+        own, found = F.softplus(total).sum(1), torch.zeros_like(v[:, 0])
+        for _ in range(units):
+            unit = torch.randint(v.shape[1], (len(v),), device=v.device)
+            turn = 1 - 2 * v.gather(1, unit[:, None])
+            after = F.softplus(total + turn * self.weight.T[unit]).sum(1)
+            found += F.logsigmoid(own - after - turn[:, 0] * self.visible_bias[unit])
+        return v.shape[1] * found.mean() / units
 
 
 class Model(nn.Module):

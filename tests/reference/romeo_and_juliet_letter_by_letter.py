@@ -27,49 +27,216 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 8
 
 
-# engine.data.text.tokenisers.portions, 9 lines, b4002111460f
+def portions(text: str, most: int = 100_000) -> list[str]:
+    """A long text in portions of at most `most` characters, cut before a space where there is one."""
+    found, begin = [], 0
+    while len(text) - begin > most:
+        cut = max(text.rfind(" ", begin + 1, begin + most), text.rfind("\n", begin + 1, begin + most))
+        end = cut if cut > begin else begin + most
+        found.append(text[begin:end])
+        begin = end
+    return [*found, text[begin:]]
 
 
-# engine.procedures.text.beams, 20 lines, 3644419ec30b
+def beams(
+    scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """After each token the likeliest continuations (width, n), best first, and their log-probabilities.
+
+    Third come the parents: which continuation of the step before each of them goes on. `scores` gives (N, V)
+    for windows (N, T). With as many beams as there are continuations the search is exhaustive.
+    Source: Graves, 2012.
+    """
+    found = torch.empty(1, 0, dtype=torch.int64)
+    total = torch.zeros(1, dtype=torch.float64)
+    for _ in range(length):
+        windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
+        steps = torch.log_softmax(scores(windows).double().cpu(), 1)
+        every = (total[:, None] + steps).flatten()
+        best = every.argsort(descending=True, stable=True)[:width]
+        parents = best // steps.shape[1]
+        found = torch.cat([found[parents], (best % steps.shape[1])[:, None]], 1)
+        total = every[best]
+        yield found, total, parents
 
 
-# engine.procedures.text.next_probabilities, 19 lines, 282f37b80315
+def next_probabilities(
+    scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
+) -> Tensor:
+    """The probabilities (V,) float64 on the CPU from which a token is drawn, by scores (V,).
+
+    Only the `top_k` likeliest tokens count, all for 0 (Fan, Lewis and Dauphin, 2018), and of these the fewest
+    whose probabilities come to `top_p` (nucleus sampling: Holtzman et al., 2020).
+    """
+    scores = scores.double().cpu() / temperature
+    if 0 < top_k < len(scores):
+        outside = scores.argsort(descending=True, stable=True)[top_k:]
+        scores = scores.index_fill(0, outside, -torch.inf)
+    probabilities = torch.softmax(scores, 0)
+    if top_p < 1:
+        ordered, order = probabilities.sort(descending=True, stable=True)
+        outside = order[ordered.cumsum(0) - ordered >= top_p]
+        probabilities = probabilities.index_fill(0, outside, 0.0)
+        probabilities = probabilities / probabilities.sum()
+    return probabilities
 
 
-# engine.procedures.text.written, 49 lines, 825db5e4b8ac
+def written(
+    scores: Callable[[Tensor], Tensor],
+    window: Tensor,
+    known: Any,
+    *,
+    draws: torch.Generator,
+    length: int,
+    method: str,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    width: int,
+    prompt: str,
+) -> Iterator[dict[str, Any]]:
+    """Tokens after a window (1, T), one by one, then the whole text.
+
+    A state of a beam search is a level of its tree: the last token of each continuation (`ends`), which one
+    of the level before it goes on (`parents`), and its log-probability, with the likeliest `text` so far.
+    `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
+    Errors: `ValueError` for a `prompt` without one.
+    """
+    window, text = window[:1], known[0].text if known else str
+    if prompt and not known:
+        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+    if prompt:
+        ids = torch.as_tensor(known[0].ids(prompt)).to(window)
+        window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
+    tokens: list[int] = []
+    total = 0.0
+    if method == "beam":
+        for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
+            tokens, total = found[0].tolist(), totals[0].item()
+            tree = {"parents": parents, "ends": found[:, -1], "log_probabilities": totals}
+            yield {"step": step, "text": text(tokens), "log_probability": total, "beams": len(found), **tree}
+    else:
+        for step in range(1, length + 1):
+            found = scores(window)[0]
+            if method == "greedy":
+                found = torch.log_softmax(found.double().cpu(), 0).exp()
+                token = found.argmax().reshape(1)
+            else:
+                found = next_probabilities(found, temperature, top_k, top_p)
+                token = torch.multinomial(found, 1, generator=draws)
+            number, probability = int(token), found[token].item()
+            total += torch.tensor(probability, dtype=torch.float64).log().item()
+            tokens.append(number)
+            window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
+            yield {"step": step, "token": number, "text": text([number]), "probability": probability}
+    yield {"tokens": tokens, "log_probability": total, "whole": prompt + text(tokens)}
 
 
-# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+def keeping(learn: Any, kept: list[Any]) -> Any:
+    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
+
+    def learned(*texts: Any, **options: Any) -> Any:
+        found = learn(*texts, **options)
+        kept.append(found)
+        return found
+
+    return learned
 
 
-# engine.procedures.rows.keeping, 9 lines, fad5351bcf09
+def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+    """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
+    counts = target != -100
+    if ignored is not None:
+        counts = counts & (target != ignored)
+    if weights is None:
+        return counts.sum()
+    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
-# engine.layers.losses.counted, 8 lines, bbecc4196720
+def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
+    total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
+    return total / counted(target, weights=None).clamp(min=1e-12)
 
 
-# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
-
-
-# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
+def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
+    """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
+    counted = target != -100
+    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
 
 
 class Model(nn.Module):

@@ -26,37 +26,125 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 60
 
 
-# engine.data.sets.laser.read_laser, 9 lines, 3db51ca06743
+def read_laser(folder: Path) -> Tensor:
+    """The 1,100 readings of the experiment as (1100,), raw intensities 0..255."""
+    path = folder / "santafe" / "santafe_laser.npy"
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no {path}: choose the folder that holds santafe/ with that file.")
+    try:
+        return torch.tensor(np.load(path, allow_pickle=False).reshape(10093)[:1100]).double()
+    except (ValueError, EOFError, TypeError) as error:
+        raise ValueError(f"{path} is damaged, or is another file: copy it again.") from error
 
 
-# engine.data.sets.laser.santa_fe_scale, 4 lines, 4d3027dd85b5
+def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, float]:
+    """Mean and standard deviation of the training readings: raw = mean + deviation * standardised."""
+    train = read_laser(folder)[: 1000 - round(1000 * validation)]
+    return train.mean().item(), train.std(correction=0).item()
 
 
-# engine.data.sets.laser.load_santa_fe, 17 lines, 263939adeda6
+def load_santa_fe(
+    folder: Path, device: str, *, lag: int = 50, validation: float = 0.1
+) -> dict[str, dict[str, Tensor]]:
+    """The laser as {split: {"window": (N, lag, 1), "next": (N, 1)}}, splits in the order of time.
+
+    Each split holds the readings to predict; a window may reach back into the split before.
+    """
+    mean, deviation = santa_fe_scale(folder, validation=validation)
+    readings = ((read_laser(folder) - mean) / deviation).float()
+    windows = readings.unfold(0, lag + 1, 1)  # row i holds readings i to i + lag
+    held = 1000 - lag - round(1000 * validation)
+    tested = 1000 - lag
+    parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}
+    return {
+        split: {"window": part[:, :lag, None].to(device).clone(), "next": part[:, lag:].to(device).clone()}
+        for split, part in parts.items()
+    }
 
 
-# engine.procedures.series.running_free, 9 lines, 100555a456a1
+def running_free(
+    ahead: Callable[[Tensor], Tensor], window: Tensor, *, steps: int
+) -> Iterator[dict[str, Any]]:
+    """The values (D,) that follow a window (1, lag, D), the model being fed its own predictions."""
+    window = window[:1]
+    for step in range(1, steps + 1):
+        value = ahead(window).reshape(1, -1)
+        window = torch.cat([window[:, 1:], value[:, None]], 1)
+        yield {"step": step, "value": value[0]}
 
 
-# engine.procedures.rows.as_many, 3 lines, 0fb81ada274e
+class FileRows(dict[str, Tensor]):
+    """The columns of a file. Errors: `ValueError` for one that it lacks."""
+
+    def __missing__(self, name: str) -> Tensor:
+        raise ValueError(f"The file has no {name!r}, which is needed here.")
 
 
-# engine.procedures.rows.FileRows, 5 lines, 4047b69e9fef
+def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
+
+    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
+    """
+    first = next(iter(columns.values()))
+    if path is None:
+        if not all(0 <= row < len(first) for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
+        at = torch.tensor(rows, device=first.device)
+        return {name: column[at] for name, column in columns.items()}
+    found = FileRows()
+    for name, values in json.loads(path.read_text("utf-8")).items():
+        if name not in columns:
+            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
+        like = columns[name][:1]
+        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
+        if found[name].shape[1:] != like.shape[1:]:
+            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
+            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
+    return found
 
 
-# engine.procedures.rows.chosen_rows, 21 lines, 0d32f6f81743
+def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose tensors are lists; the numbers are the same to the last bit."""
+    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
-# engine.procedures.rows.state_as_json, 3 lines, 96c58e94ae55
+def state_in_words(state: dict[str, Any]) -> str:
+    """A state as a line: large tensors by their sizes and means."""
+    words = []
+    for name, value in state.items():
+        if isinstance(value, Tensor):
+            size = "x".join(str(one) for one in value.shape)
+            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
+            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
+        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+    return "  ".join(words)
 
 
-# engine.procedures.rows.state_in_words, 10 lines, b35dd774c3ec
+def read_weights(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, by name.
+
+    Errors: `ValueError` where the file is not one.
+    """
+    raw = path.read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    if len(raw) < 8 + size:
+        raise ValueError(f"{path} is not a whole safetensors file.")
+    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
+    found = {}
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
+            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
+    return found
 
 
-# engine.data.weights.read_weights, 17 lines, 87ddea6fc7c9
-
-
-# engine.procedures.rows.weights_of, 6 lines, f136e315ea55
+def weights_of(path: Path) -> dict[str, Tensor]:
+    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
+    if path.suffix == ".safetensors":
+        return read_weights(path)
+    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return found
 
 
 class Model(nn.Module):
@@ -197,7 +285,7 @@ def forecast(
     def ahead(window: Tensor) -> Tensor:
         return model(window)
 
-    yield from running_free(ahead, window, draws=draws, **options)
+    yield from running_free(ahead, window, **options)
 
 
 PROCEDURES = {

@@ -29,19 +29,43 @@ SEED, BATCH, EPOCHS = 0, 8, 40
 PATIENCE = 8  # epochs without a better validation loss before training stops
 
 
-# engine.data.images.listing.natural_key, 4 lines, 1a6973ccf511
+def natural_key(name: str) -> tuple[Any, ...]:
+    """Sorts a2 before a10, folder by folder, without regard to case."""
+    parts = re.split("([0-9]+)", unicodedata.normalize("NFC", name).casefold().replace("/", "\0"))
+    return (*(int(part) if at % 2 else part for at, part in enumerate(parts)), name)
 
 
-# engine.data.splits.split_at_random, 11 lines, 2e98d906d7c2
+def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Any row into any split; `keys` are not looked at."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    held, tested = round(validation * n), round(test * n)
+    return {
+        "train": order[held + tested :],
+        "validation": order[tested : held + tested],
+        "test": order[:tested],
+    }
 
 
-# engine.layers.losses.counted, 8 lines, bbecc4196720
+def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+    """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
+    counts = target != -100
+    if ignored is not None:
+        counts = counts & (target != ignored)
+    if weights is None:
+        return counts.sum()
+    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
-# engine.layers.losses.counted_cross_entropy, 16 lines, b630d8dfe2fb
+def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
+    """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
+    total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
+    return total / counted(target, weights=None).clamp(min=1e-12)
 
 
-# engine.layers.scores.masked_accuracy, 9 lines, 6eb75c4a252b
+def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
+    """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
+    counted = target != -100
+    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
 
 
 class Model(nn.Module):
@@ -171,7 +195,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     with ThreadPoolExecutor(2) as pool:
         levels = np.stack(list(pool.map(pixel_classes, [folder / mask for name, mask in listed])))
     masks = torch.from_numpy(levels.astype(np.int64))
-    rows = split_at_random(len(listed), None, validation=0.2, test=0.2, seed=0)
+    rows = split_at_random(len(listed), validation=0.2, test=0.2, seed=0)
     if not all(len(at) for at in rows.values()):
         raise SystemExit("There are too few rows for three splits: has the data changed?")
     return {

@@ -20,28 +20,120 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 1
 
 
-# engine.data.sets.points.plane_points, 47 lines, 3b3f9bb8e0f2
+def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,)."""
+    side = torch.arange(rows) % 2
+    along, _ = (torch.rand(rows, generator=draw), torch.rand(rows, generator=draw))
+    jitter = noise * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    angle = math.pi * along
+    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    return torch.stack([x, y], 1) + jitter, side
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.points.load_points, 18 lines, fe32bac357df
+def load_points(
+    device: str, *, rows: int=400, noise: float=0.1, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
+    point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
+    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
+    return columns_of(columns, three_ways(side, validation, test, seed), device)
 
 
-# engine.layers.fitted.Fitted, 9 lines, 7b2a6ac3ae61
+class Fitted(nn.Module):
+    """Keeps what it was fitted to in buffers, whose sizes come with the data and with a file of weights."""
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        for name, value in self.named_buffers(recurse=False):
+            stored = state_dict.get(prefix + name)
+            if stored is not None and stored.shape != value.shape:
+                setattr(self, name, value.new_empty(stored.shape))
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-# engine.layers.support_vectors.SupportVectors, 51 lines, 6551d79cdce1
+class SupportVectors(Fitted):
+    """The boundary with the widest margin, held by the few rows that touch it or lie beyond.
+
+    x (N, inputs) -> (N, 1), above 0 for the class 1; for more than two classes (N, classes), each against the
+    rest. Solves the dual, max Σ a - ½ Σ a a' y y' k(x, x') with 0 <= a <= C and Σ a y = 0, where k is
+    exp(-γ |x - x'|²) or x·x'. `support` marks the training rows that hold the boundary.
+    Source: Cortes and Vapnik 1995.
+    """
+
+    rows: Tensor
+    weights: Tensor
+    bias: Tensor
+
+    def __init__(
+        self, inputs: int, classes: int = 2, kernel: str = "Gaussian", c: float = 1.0, gamma: float = 1.0
+    ) -> None:
+        super().__init__()
+        outputs = 1 if classes == 2 else classes
+        self.register_buffer("rows", torch.zeros(0, inputs))
+        self.register_buffer("weights", torch.zeros(0, outputs))
+        self.register_buffer("bias", torch.zeros(outputs))
+        self.kernel, self.c, self.gamma = kernel, c, gamma
+
+    def forward(self, x: Tensor) -> Tensor:
+        between = x @ self.rows.T
+        if self.kernel == "Gaussian":
+            far = x.square().sum(1, keepdim=True) - 2 * between + self.rows.square().sum(1)
+            between = torch.exp(-self.gamma * far)
+        return between @ self.weights + self.bias
+
+    def fit(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Find the boundary of the rows. The loss: the mean hinge, max(0, 1 - y f(x)) with y of -1 and 1."""
+        from sklearn.svm import SVC
+
+        label = target.reshape(len(x), -1)[:, 0].long()
+        outputs = len(self.bias)
+        sides = label[:, None] == (
+            torch.arange(outputs).to(label) if outputs > 1 else torch.ones(1).to(label)
+        )
+        kernel = "rbf" if self.kernel == "Gaussian" else "linear"
+        rows = x.reshape(len(x), -1)
+        weights, bias = torch.zeros(len(x), outputs, dtype=torch.double), torch.zeros(outputs)
+        for one in range(outputs):
+            found = SVC(C=self.c, kernel=kernel, gamma=self.gamma)
+            found.fit(rows.cpu().double().numpy(), sides[:, one].cpu().numpy())
+            weights[torch.from_numpy(found.support_).long(), one] = torch.from_numpy(found.dual_coef_[0])
+            bias[one] = float(found.intercept_[0])
+        held = weights.ne(0).any(1)
+        self.rows, self.weights, self.bias = rows[held.to(x.device)].clone(), weights[held].to(x), bias.to(x)
+        hinge = (1 - (2.0 * sides - 1) * self(rows)).clamp(min=0)
+        return {"loss": hinge.mean(), "support_vectors": held.sum().to(x)}
 
 
 class Model(nn.Module):
@@ -53,21 +145,9 @@ class Model(nn.Module):
         return self.machine(point)               # (N, 1)
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); side (N, 1)."""
-    splits = load_points(
-        folder,
-        device,
-        form="moons",
-        rows=400,
-        noise=0.2,
-        margin=0.2,
-        spread=0.35,
-        turns=1.5,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    splits = load_points(device, rows=400, noise=0.2, validation=0.2, test=0.2, seed=0)
     used = ("point", "side")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -144,7 +224,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

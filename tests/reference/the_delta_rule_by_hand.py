@@ -19,16 +19,98 @@ from torch import Tensor, nn
 SEED, EPOCHS = 0, 20
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.sets.points.three_copies, 4 lines, cff0effaadea
+def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
+    """The same rows as every split: of so few, none can be spared."""
+    rows = torch.arange(len(next(iter(columns.values()))))
+    return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
 
 
-# engine.data.sets.points.load_worked_example, 4 lines, 621fc76dfc67
+def load_worked_example(device: str) -> dict[str, dict[str, Tensor]]:
+    """Three rows to work through by hand as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
+    inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
+    return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, device)
 
 
-# engine.layers.delta_rule.DeltaRule, 71 lines, 355cb5d353af
+class DeltaRule(nn.Module):
+    """A net with one layer or two that learns by the delta rule, every product written out.
+
+    x (N, inputs) -> (N, outputs). Hidden units are sigmoids, outputs are linear or sigmoids. Without hidden
+    units this is Widrow and Hoff's Adaline. Row i of a weight matrix holds the bias of unit i, then a weight
+    for each input; `start` are the first weights in that order, layer after layer.
+    `slope` says which slope the output's delta takes: its own, or the sigmoid's (which for
+    a linear output is no longer the gradient of the loss).
+    Source: Widrow and Hoff 1960; Rumelhart, Hinton and Williams 1986.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        hidden: int,
+        outputs: int,
+        lr: float = 0.1,
+        output: str = "linear",
+        slope: str = "its own",
+        online: bool = False,
+        start: tuple[float, ...] = (),
+    ) -> None:
+        super().__init__()
+        sizes = (inputs, hidden, outputs) if hidden else (inputs, outputs)
+        shapes = [(sizes[n + 1], sizes[n] + 1) for n in range(len(sizes) - 1)]
+        if start:
+            numbers = torch.split(torch.tensor(start), [rows * columns for rows, columns in shapes])
+            drawn = [part.reshape(shape) for part, shape in zip(numbers, shapes, strict=True)]
+        else:
+            drawn = [torch.empty(shape).uniform_(-1, 1) / shape[1] ** 0.5 for shape in shapes]
+        self.weights = nn.ParameterList([nn.Parameter(weight) for weight in drawn])
+        self.lr, self.online = lr, online
+        self.bends = output == "sigmoid"  # whether the output is a sigmoid
+        self.bent_slope = self.bends or slope == "sigmoid's"
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.signals(x)[1][-1]
+
+    def signals(self, x: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """The input of each layer with a one in front, and the output of each."""
+        given, made = [], []
+        for number, weight in enumerate(self.weights, start=1):
+            given.append(torch.cat([torch.ones_like(x[:, :1]), x], 1))
+            x = given[-1] @ weight.T
+            if number < len(self.weights) or self.bends:
+                x = torch.sigmoid(x)
+            made.append(x)
+        return given, made
+
+    def deltas(self, x: Tensor, target: Tensor) -> list[Tensor]:
+        """The delta of each layer, (N, units): how the loss ½ Σ (y - target)² of a row grows with sums."""
+        _, made = self.signals(x)
+        bent = made[-1] if self.bends else torch.sigmoid(made[-1])
+        delta = (made[-1] - target) * (bent * (1 - bent) if self.bent_slope else 1)
+        found = [delta]
+        for number in range(len(self.weights) - 1, 0, -1):
+            hidden = made[number - 1]
+            found.insert(0, (found[0] @ self.weights[number][:, 1:]) * hidden * (1 - hidden))
+        return found
+
+    def update(self, x: Tensor, target: Tensor) -> dict[str, Tensor]:
+        """Change the weights by -lr times the mean of delta · input, over the batch or a row at a time."""
+        target = target.reshape(len(x), -1).to(x)
+        rows = 1 if self.online else len(x)
+        losses = []
+        for part, wanted in zip(torch.split(x, rows), torch.split(target, rows), strict=True):
+            given, made = self.signals(part)
+            losses.append((made[-1] - wanted).square().sum(1) / 2)
+            for weight, delta, before in zip(self.weights, self.deltas(part, wanted), given, strict=True):
+                weight -= self.lr / len(part) * delta.T @ before
+        return {"loss": torch.cat(losses).mean()}
 
 
 class Model(nn.Module):
@@ -45,9 +127,9 @@ class Model(nn.Module):
         return gradient, as_printed
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: inputs (N, 2); target (N, 1)."""
-    return load_worked_example(folder, device)
+    return load_worked_example(device)
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -133,7 +215,7 @@ def main() -> None:
 
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -20,19 +20,63 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 60
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.synthetic_clouds.load_mixture, 31 lines, 851d69b628af
+def load_mixture(
+    device: str,
+    *,
+    weights: tuple[float, ...]=(0.5, 0.3, 0.2),
+    x: tuple[float, ...]=(-2.0, 0.0, 2.0),
+    y: tuple[float, ...]=(0.0, 1.0, 0.0),
+    deviations: tuple[float, ...]=(0.5, 0.3, 0.8),
+    rows: int=1000,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}."""
+    draw = torch.Generator().manual_seed(seed)
+    fraction = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    means = torch.tensor([x, y], dtype=torch.float64).T
+    deviation = torch.tensor(deviations, dtype=torch.float64)
+    component = torch.multinomial(fraction, rows, replacement=True, generator=draw)
+    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
+    point = means[component] + deviation[component][:, None] * moved
+    far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
+    height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
+    density = (height * (-far / 2).exp()).sum(1, keepdim=True)
+    columns = {"point": point.float(), "component": component, "density": density.float()}
+    return columns_of(columns, three_ways(component, validation, test, seed), device)
 
 
 class Model(nn.Module):
@@ -61,12 +105,10 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); component (N,)."""
     splits = load_mixture(
-        folder,
         device,
-        dimensions="2-D",
         weights=(0.5, 0.2, 0.3),
         x=(-1.2, 0.0, 1.2),
         y=(0.0, 0.9, 0.0),
@@ -152,7 +194,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

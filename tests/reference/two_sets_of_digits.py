@@ -14,7 +14,6 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,31 +23,116 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 128, 4
 
 
-# engine.data.sets.scikit_learn.scikit_learn_set, 8 lines, 61276bf3f0a8
+def scikit_learn_set() -> tuple[Tensor, Tensor]:
+    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
+    try:
+        from sklearn import datasets
+    except ImportError as error:
+        raise ImportError("The digits data come with scikit-learn: pip install scikit-learn.") from error
+    values, target = getattr(datasets, "load_digits")(return_X_y=True)
+    return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.scikit_learn.load_digits, 16 lines, ee441eb1a319
+def load_digits(
+    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+) -> dict[str, dict[str, Tensor]]:
+    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
+    pixels, digit = scikit_learn_set()
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {
+        "image": image.float(),
+        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
+        "digit": digit.long(),
+        "odd": (digit % 2).float()[:, None],
+    }
+    return columns_of(columns, three_ways(digit, validation, test, seed), device)
 
 
-# engine.data.sets.mnist.read_idx, 16 lines, a3e72ca008ae
+def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
+    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
+    import zlib
+
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no {path}: choose the folder that holds mnist/ with its four files."
+        )
+    header = 4 + 4 * len(shape)
+    try:
+        raw = zlib.decompress(path.read_bytes(), wbits=31)
+    except zlib.error:
+        raw = b""
+    if len(raw) != header + math.prod(shape):
+        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
+    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
 
 
-# engine.data.sets.mnist.load_mnist, 22 lines, 9dee75e5d816
+def load_mnist(
+    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
+) -> dict[str, dict[str, Tensor]]:
+    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is part of train."""
+
+    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
+        return {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+
+    files = folder / "mnist"
+    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
+    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
+    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
+    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
+    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    return {
+        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
+        "validation": columns(image[held.numpy()], digit[held.numpy()]),
+        "test": columns(test_image.copy(), test_digit.copy()),
+    }
 
 
-# engine.layers.losses.covariance_gap, 11 lines, 7dcaadb09eda
+def covariance_gap(features: Tensor, others: Tensor) -> Tensor:
+    """|C - C'|² / 4 d² of the covariances C (d, d) of features (N, d) and C' of others (M, d).
+
+    Source: Sun and Saenko 2016 (CORAL).
+    """
+    covariances = []
+    for part in (features, others):
+        off = part.flatten(1) - part.flatten(1).mean(0)
+        covariances.append(off.T @ off / max(1, len(off) - 1))
+    first, second = covariances
+    return (first - second).square().mean() / 4
 
 
 class Model(nn.Module):
@@ -102,7 +186,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 
     image (N, 1, 8, 8); digit (N,); mnist_image (N, 1, 28, 28); mnist_digit (N,).
     """
-    small_digits = load_digits(folder, device, validation=0.2, test=0.2, seed=0)
+    small_digits = load_digits(device, validation=0.2, test=0.2, seed=0)
     mnist = load_mnist(folder, device, validation=0.1, seed=0)
     return {
         split: {

@@ -20,22 +20,62 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 32, 120
 
 
-# engine.data.sets.points.plane_points, 47 lines, 3b3f9bb8e0f2
+def plane_points(rows: int, noise: float, draw: torch.Generator, turns: float=1.5) -> tuple[Tensor, Tensor]:
+    """Points (rows, 2), half of them of each class, and their classes (rows,)."""
+    side = torch.arange(rows) % 2
+    along, _ = (torch.rand(rows, generator=draw), torch.rand(rows, generator=draw))
+    jitter = noise * torch.randn(rows, 2, generator=draw)
+    radius, angle = 0.1 + 0.9 * along, 2 * math.pi * turns * along + math.pi * side
+    x, y = radius * angle.cos(), radius * angle.sin()
+    return torch.stack([x, y], 1) + jitter, side
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.points.load_points, 18 lines, fe32bac357df
+def load_points(
+    device: str,
+    *,
+    rows: int=400,
+    noise: float=0.1,
+    turns: float=1.5,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
+    point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed), turns)
+    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
+    return columns_of(columns, three_ways(side, validation, test, seed), device)
 
 
 class Model(nn.Module):
@@ -68,21 +108,9 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); label (N,)."""
-    splits = load_points(
-        folder,
-        device,
-        form="spirals",
-        rows=1000,
-        noise=0.05,
-        margin=0.2,
-        spread=0.35,
-        turns=1.5,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
+    splits = load_points(device, rows=1000, noise=0.05, turns=1.5, validation=0.2, test=0.2, seed=0)
     used = ("point", "label")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
@@ -159,7 +187,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

@@ -21,31 +21,204 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 260
 
 
-# engine.data.sets.curves.around_gap, 6 lines, cb76a0531775
+def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
+    """Fractions 0..1 as places in -1..1 outside the gap, as evenly as they came."""
+    if gap_from >= gap_to:
+        return 2 * fraction - 1
+    at = fraction * (2 - (gap_to - gap_from)) - 1
+    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
-# engine.data.sets.curves.curve, 22 lines, 7da708cd3f87
+def curve(x: Tensor) -> Tensor:
+    """The value of a curve at x in -1..1."""
+    return torch.sin(math.pi * x)
 
 
-# engine.data.sets.curves.noise_over, 9 lines, cab2e847b776
+def noise_over(x: Tensor) -> Tensor:
+    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
+    return torch.ones_like(x)
 
 
-# engine.data.splits.columns_of, 7 lines, ecfa9d4753f0
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.stratified, 8 lines, 87e105d15bfd
+def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
+    n = len(labels)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = labels[order].argsort(stable=True)
+    held = torch.zeros(n, dtype=torch.bool)
+    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    return order[~held], order[held]
 
 
-# engine.data.splits.three_ways, 6 lines, b59183928437
+def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Rows of each split; the fractions are of all rows, in every class alike."""
+    shuffle = torch.Generator().manual_seed(seed)
+    rest, tested = stratified(labels, test, shuffle)
+    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-# engine.data.sets.curves.load_curve, 40 lines, 798327980a33
+def load_curve(
+    device: str,
+    *,
+    noise: float=0.25,
+    gap_from: float=0.0,
+    gap_to: float=0.0,
+    rows: int=300,
+    validation: float=0.2,
+    test: float=0.2,
+    seed: int=0,
+) -> dict[str, dict[str, Tensor]]:
+    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
+    if gap_to - gap_from >= 2:
+        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
+    draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    x = 2 * torch.rand(rows, 1, generator=draw) - 1
+    if gap_from < gap_to:
+        x = around_gap((x + 1) / 2, gap_from, gap_to)
+    value = curve(x)
+    clean = value
+    deviation = noise * noise_over(x)
+    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
+    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
-# engine.optim.hmc.HMC, 121 lines, 75586f4b1519
+class HMC(torch.optim.Optimizer):
+    """Draws weights with probability exp(-U), U the loss of all rows plus |w|² / 2 s² of the prior.
+
+    A step throws the weights with a random momentum, follows the slope of U for `leaps` leaps of length `lr`
+    and takes the end with probability min(1, exp(H - H')), H = U + |p|² / 2. In the first `warm_up` steps the
+    length is tuned until the fraction `accept` is taken (Nesterov's dual averaging; Hoffman and Gelman 2014);
+    then every `keep`-th state is kept, at most `most` of them: `samples` of each weight (K, ...).
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 0.01,
+        leaps: int = 20,
+        prior: float = 1.0,
+        warm_up: int = 100,
+        accept: float = 0.8,
+        keep: int = 1,
+        most: int = 1000,
+    ) -> None:
+        super().__init__(params, {"lr": lr})
+        self.leaps, self.prior, self.warm_up, self.accept = leaps, prior, warm_up, accept
+        self.keep, self.most = keep, most
+
+    @property
+    def weights(self) -> list[Tensor]:
+        return [weight for group in self.param_groups for weight in group["params"]]
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Steps taken, those accepted after the warm-up, and what tunes the length."""
+        state: dict[str, Any] = self.state[self.weights[0]]
+        if "steps" not in state:
+            state |= {
+                "steps": 0,
+                "accepted": 0.0,
+                "first": self.param_groups[0]["lr"],
+                "error": 0.0,
+                "mean": 0.0,
+            }
+        return state
+
+    @property
+    def accepted(self) -> float:
+        """Which fraction of the steps after the warm-up was taken."""
+        steps: int = self.counts["steps"]
+        return float(self.counts["accepted"]) / max(1, steps - self.warm_up)
+
+    def samples(self) -> list[Tensor]:
+        """The states that were kept, of each weight in its order: (K, ...)."""
+        return [self.state[w].get("samples", w.detach()[None][:0]) for w in self.weights]
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """`closure` gives the loss of all rows and its slopes; returns that of the state before."""
+        if closure is None:
+            raise RuntimeError("Hamiltonian Monte Carlo needs a closure: it computes slopes along a path.")
+        counts, weights, length = self.counts, self.weights, float(self.param_groups[0]["lr"])
+        start = [weight.clone() for weight in weights]
+        momentum = [torch.randn_like(weight) for weight in weights]
+        loss = self.slopes(closure)
+        before = self.energy(loss, momentum)
+        now = loss
+        for _ in range(self.leaps):
+            self.push(momentum, length / 2)
+            for weight, speed in zip(weights, momentum, strict=True):
+                weight.add_(speed, alpha=length)
+            now = self.slopes(closure)
+            if not math.isfinite(now):
+                break
+            self.push(momentum, length / 2)
+        change = before - self.energy(now, momentum)
+        chance = min(1.0, math.exp(min(0.0, change))) if math.isfinite(change) else 0.0
+        if float(torch.rand(())) >= chance:
+            for weight, old in zip(weights, start, strict=True):
+                weight.copy_(old)
+        counts["steps"] += 1
+        if counts["steps"] <= self.warm_up:
+            self.tune(chance)
+        else:
+            counts["accepted"] += chance
+            if (counts["steps"] - self.warm_up) % self.keep == 0:
+                for weight in weights:
+                    kept = self.state[weight].get("samples", weight.detach()[None][:0])
+                    self.state[weight]["samples"] = torch.cat([kept, weight.detach()[None]])[-self.most :]
+        return loss
+
+    def slopes(self, closure: Callable[[], Any]) -> float:
+        """The loss of all rows at the weights, whose `grad` is the slope of U afterwards."""
+        with torch.enable_grad():
+            loss = closure()
+        for weight in self.weights:
+            grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
+            weight.grad = grad.add_(weight, alpha=1 / self.prior**2)
+        return float(loss)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the slopes; torch times its own method, which a leap of a small net feels."""
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.grad = None
+
+    def push(self, momentum: list[Tensor], length: float) -> None:
+        for speed, weight in zip(momentum, self.weights, strict=True):
+            if weight.grad is not None:
+                speed.sub_(weight.grad, alpha=length)
+
+    def energy(self, loss: float, momentum: list[Tensor]) -> float:
+        """H = U + |p|² / 2."""
+        far = sum(float(weight.double().square().sum()) for weight in self.weights)
+        fast = sum(float(speed.double().square().sum()) for speed in momentum)
+        return loss + far / (2 * self.prior**2) + fast / 2
+
+    def tune(self, chance: float) -> None:
+        """Dual averaging: make the length shorter where too few steps are taken."""
+        counts = self.counts
+        n = counts["steps"]
+        counts["error"] += (self.accept - chance - counts["error"]) / (n + 10)
+        now = math.log(10 * counts["first"]) - n**0.5 / 0.05 * counts["error"]
+        counts["mean"] += n**-0.75 * (now - counts["mean"])
+        self.param_groups[0]["lr"] = math.exp(counts["mean"] if n == self.warm_up else now)
 
 
 class Model(nn.Module):
@@ -59,22 +232,10 @@ class Model(nn.Module):
         return self.value(x)                  # (N, 1)
 
 
-def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
     splits = load_curve(
-        folder,
-        device,
-        form="sine",
-        rows=60,
-        noise=0.15,
-        noise_as="deviation",
-        spread="even",
-        placing="at random",
-        gap_from=-0.4,
-        gap_to=0.3,
-        validation=0.2,
-        test=0.2,
-        seed=0,
+        device, rows=60, noise=0.15, gap_from=-0.4, gap_to=0.3, validation=0.2, test=0.2, seed=0
     )
     used = ("x", "y")
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
@@ -169,7 +330,7 @@ def main() -> None:
     torch.set_num_threads(1)  # faster than several for so small a network
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
-    data = load(Path(), args.device)
+    data = load(args.device)
     train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)

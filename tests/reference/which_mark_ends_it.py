@@ -28,19 +28,48 @@ SEED, BATCH, EPOCHS = 0, 32, 60
 PATIENCE = 6  # epochs without a better validation loss before training stops
 
 
-# engine.data.text.texts.filled_up, 13 lines, d217fec93549
+def filled_up(found: list[np.ndarray[Any, Any]], length: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,)."""
+    tokens = np.zeros((len(found), length), np.int64)
+    lengths = np.zeros(len(found), np.int64)
+    for row, ids in enumerate(found):
+        kept = ids[:length - 0]
+        kept = kept
+        tokens[row, : len(kept)], lengths[row] = kept, len(kept)
+    mask = np.arange(length) < lengths[:, None]
+    return torch.from_numpy(tokens), torch.from_numpy(mask).float(), torch.from_numpy(lengths)
 
 
-# engine.data.splits.evenly, 3 lines, 599b8f7d4329
+def evenly(n: int, count: int) -> Tensor:
+    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
+    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-# engine.data.splits.split_by_class, 15 lines, 0ce19985f978
+def split_by_class(
+    n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
+) -> dict[str, Tensor]:
+    """Every class of `keys` alike in every split, as far as its rows go."""
+    assert keys is not None
+    shuffle = torch.Generator().manual_seed(seed)
+    order = torch.randperm(n, generator=shuffle)
+    by_class = order[keys[order].argsort(stable=True)]
+    into_test = evenly(n, round(test * n))  # so that each class gives its part
+    rest = by_class[~into_test]
+    held = evenly(len(rest), round(validation * n))
+    parts = {"train": rest[~held], "validation": rest[held], "test": by_class[into_test]}
+    return {
+        split: rows[torch.randperm(len(rows), generator=shuffle)] for split, rows in parts.items()
+    }  # what was sorted by class must not stay so
 
 
-# engine.layers.graph_layers.masked_sums, 3 lines, 3a4a15bc0398
+def masked_sums(x: Tensor, mask: Tensor) -> Tensor:
+    """The sum over the places (N, T, F) where the mask (N, T) is not 0, (N, F)."""
+    return torch.where(mask[..., None] != 0, x, 0.0).sum(1)
 
 
-# engine.layers.graph_layers.masked_means, 3 lines, e2d1cca30108
+def masked_means(x: Tensor, mask: Tensor) -> Tensor:
+    """The mean over the places (N, T, F) where the mask (N, T) is not 0, (N, F); 0 where there are none."""
+    return masked_sums(x, mask) / (mask != 0).sum(1, keepdim=True).clamp(min=1)
 
 
 class Model(nn.Module):
@@ -112,7 +141,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     if not all(len(at) for at in rows.values()):
         raise SystemExit("There are too few rows for three splits: has the data changed?")
     made = learned_words([texts[row] for row in rows["train"].tolist()], 500)
-    tokens, mask, lengths = filled_up([made.ids(one) for one in texts], 31, False)
+    tokens, mask, lengths = filled_up([made.ids(one) for one in texts], 31)
     columns = {"tokens": tokens, "mask": mask, "label": labels}
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 

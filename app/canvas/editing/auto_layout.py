@@ -102,15 +102,16 @@ class LayingOut(QObject):
         self.note.hide()
 
     def _interrupted(self, _change: object) -> None:
-        if self.busy:
-            self.cancel()
+        if not self._given_up.is_set():
+            self.cancel()  # also places that are found, and on their way here
 
     def _finished(self, places: Places | None, error: NeuroloomError | None) -> None:
         if self._worker.busy:
             return  # of a request that another has replaced
         self._rest()
-        if isinstance(error, LayoutCancelled) or self._given_up.is_set():
-            self.ended.emit(False)
+        gone = places is not None and not places.keys() <= self._view.workspace.graph.nodes.keys()
+        if gone or isinstance(error, LayoutCancelled) or self._given_up.is_set():
+            self.ended.emit(False)  # the canvas may show another graph by now
             return
         if error is not None or places is None:
             self._view.workspace.message.emit(str(error), "error")

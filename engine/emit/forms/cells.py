@@ -36,7 +36,7 @@ def notebook_cells(
     names = {one: made.names.give(one) if one in made.names else one for one in VARIABLES}
     facts = {
         **names,
-        "where": names["folder"] if holds else OWN_FOLDER,
+        "where": f"{names['folder']}, " if holds else "",
         "weights": beside,
         "few": threads is not None,
         "threads": threads,
@@ -82,7 +82,7 @@ $device = $best
 model = Model().to($device)  #: MODEL
 model.load_state_dict(read_weights($weights))  #? weights
 $learner = keeping($learner, $tokenisers)  #? learner
-$data = load($where, $device)
+$data = load($where$device)
 """
 
 TRAINED = """

@@ -127,6 +127,7 @@ def test_file(script: Script, title: str, name: str) -> str:
                 trains=bool(first),
                 reads=reads,
                 where=[Statement(f"FOLDER = {home}"), BLANK] if reads else [],
+                path=[Statement("from pathlib import Path"), BLANK] if reads else [],
                 ruled=bool(objectives) and isinstance(objectives[0], Rule),
             )
         )
@@ -138,8 +139,7 @@ TEST = '''
 
 from __future__ import annotations
 
-from pathlib import Path  #? trains
-
+<path>
 import pytest  #? reads
 import torch
 
@@ -164,7 +164,7 @@ def test_a_batch_gives_finite_values() -> None:  #? trains
         data = load(FOLDER, "cpu")
     except (OSError, ValueError) as error:  # where they lie elsewhere  #? reads
         pytest.skip(str(error))
-    data = load(Path(), "cpu")  #? not reads
+    data = load("cpu")  #? not reads
     batch = next(batches(data["train"], torch.Generator().manual_seed(0)))
     with torch.no_grad():  #? ruled
         found = $first(Model(), batch)

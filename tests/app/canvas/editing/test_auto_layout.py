@@ -15,7 +15,7 @@ from app.canvas.editing.auto_layout import LayingOut
 from app.canvas.view import GraphView
 from app.workspace.workspace import Workspace
 from engine.document.dressing import Frame
-from engine.document.edits import AddFrame, Rename, SetBends
+from engine.document.edits import AddFrame, Remove, Rename, SetBends
 from engine.document.graph import Link
 from engine.layout import LayoutCancelled
 
@@ -174,3 +174,19 @@ def test_frames_hold_together_and_do_not_lie_on_each_other(
             inside = frame.outline.contains(QPointF(item.x(), item.y()))
             assert inside == (node_id in frame.frame.members)
     assert run(qtbot, laying) and workspace.document.undo() == "Lay out"
+
+
+@pytest.mark.usefixtures("mess")
+def test_places_that_come_after_a_change_move_nothing(
+    qtbot: QtBot, workspace: Workspace, laying: LayingOut
+) -> None:
+    """They were found before the change, and are told after it: the thread had them ready."""
+    before = {key: node.position for key, node in workspace.graph.nodes.items() if key != "n1"}
+    places = {f"n{index}": (500.0 * index, 0.0) for index in range(1, 6)}
+    workspace.apply("Delete", Remove(("n1",)))
+    for _ in range(2):  # also where no change was told, for another graph is shown
+        with qtbot.waitSignal(laying.ended) as waiting:
+            laying._finished(places, None)
+        assert waiting.args == [False]
+        laying._given_up.clear()
+    assert {key: node.position for key, node in workspace.graph.nodes.items()} == before
