@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QProgressBar,
     QPushButton,
@@ -79,7 +80,7 @@ class ExportDialog(QDialog):
         self.data_box = QCheckBox("Copy the data beside it")
         self.data_box.setObjectName("exportData")
         self.data_box.toggled.connect(self._changed)
-        about_data = self._about_data()
+        self._about_data = _indented(self._data_words())
         self.weights_box = QCheckBox("Include the trained weights")
         self.weights_box.setObjectName("exportWeights")
         self.weights_box.setEnabled(self._weights is not None)
@@ -113,7 +114,7 @@ class ExportDialog(QDialog):
         column.addLayout(line)
         column.addSpacing(6)
         column.addWidget(self.data_box)
-        column.addWidget(_indented(about_data))
+        column.addWidget(self._about_data)
         column.addWidget(self.weights_box)
         column.addWidget(_indented(about_weights))
         column.addWidget(self._error)
@@ -139,16 +140,17 @@ class ExportDialog(QDialog):
         self.path_field.setFocus()
         self._preview()
 
-    def _about_data(self) -> str:
+    def _data_words(self) -> str:
         """What is said of the data; the box is off where there is nothing to copy."""
+        says = "name their folder in its first cell" if self.form is Form.NOTEBOOK else "say --data FOLDER"
         project, catalogue = self._workspace.document.project, self._workspace.catalogue
         files, size = data_size(project, catalogue)
         own = own_folder(project, catalogue)
         self.data_box.setEnabled(bool(files) or own is not None)
         if files:
-            return f"{_folders(files)}, {size / 1e6:.1f} MB. Without it, the script takes --data FOLDER."
+            return f"{_folders(files)}, {size / 1e6:.1f} MB. Without it, {says}."
         if own is not None:
-            return f"Without it, the script reads them in {own}, or takes --data FOLDER."
+            return f"Without it, they are read in {own}; or {says}."
         return "This project's data are generated or come with scikit-learn, or it has none."
 
     def _verification(self) -> QVBoxLayout:
@@ -249,6 +251,7 @@ class ExportDialog(QDialog):
     def _form_chosen(self, _key: str) -> None:
         form = self.form
         self._about.setText(_ABOUT[form])
+        self._about_data.setText(self._data_words())
         text = self.path_field.text()
         for suffix in filter(None, SUFFIXES.values()):
             text = text.removesuffix(suffix)
@@ -323,7 +326,7 @@ class ExportDialog(QDialog):
             self.path_field.setText(name)
 
 
-def _indented(text: str) -> QWidget:
+def _indented(text: str) -> QLabel:
     made = label(text, "small", wrap=True)
     made.setContentsMargins(24, 0, 0, 4)
     return made

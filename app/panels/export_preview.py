@@ -105,7 +105,7 @@ class ExportPreview(QWidget):
 
     def _offer(self) -> None:
         options = [(place, Path(place).name, place) for place in (self.made.shown if self.made else ())]
-        options.sort(key=lambda option: option[1].startswith("__init__"))  # nothing to read there
+        options.sort(key=lambda option: option[1].startswith(("__init__", "test_")))  # little to read there
         if self._compared:
             options.append((LOSSES, "Losses", "Those of the application beside those of the export"))
         self.files.set_options(options)

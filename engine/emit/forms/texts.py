@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from engine.catalogue.training.checks import is_general
 from engine.document.plan import Rule
 from engine.emit.entry import home_text, listed
 from engine.emit.script import Script
@@ -25,7 +26,8 @@ def commands(script: Script, module: str) -> list[str]:
     plan = script.assembly.project.plan
     if not script.trains:
         return [f"python -m {module}"]
-    first = f"python -m {module}{' --data FOLDER' if script.holds else ''} --epochs {plan.epochs}"
+    epochs = "" if is_general(plan) else f" --epochs {plan.epochs}"
+    first = f"python -m {module}{' --data FOLDER' if script.holds else ''}{epochs}"
     return [first, *(f"python -m {module} {one} --weights FILE" for one in script.procedures)]
 
 
