@@ -47,7 +47,7 @@ class Comparison:
         if self.difference is not None:
             return self.difference.sentence()
         many = f"{self.steps:,} step{'s' if self.steps != 1 else ''}"
-        return f"{many}: the losses are equal to the last bit." if self.over else f"{many} are equal so far."
+        return f"{many}: the losses are equal to the last bit." if self.over else f"Equal so far: {many}."
 
     def to_json(self) -> dict[str, Any]:
         found = self.difference
