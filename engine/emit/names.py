@@ -42,6 +42,7 @@ LIBRARY = {
     "trainers": "from tokenizers import trainers",
     "pl": "import polars as pl",
     "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor",
+    "zlib": "import zlib",
 }
 CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS"
 CLASSES = "Model Player Phase"
