@@ -186,11 +186,11 @@ def write_images(reading: Reading) -> Straight | None:
             whole = f"torch.tensor({listed.all(listed.label)})"
             lines.append(Statement(f"{whole}[:, None]" if column == "value" else whole, target=f"{column}s"))
             values[column] = f"{column}s[at].to(device)"
-    keys = {"": "None", "label": "labels", "split": f"torch.tensor({listed.all(listed.split)})"}.get(
-        key, "keys"
-    )
-    if key == "group":
-        lines += tree(GROUPS, groups=listed.all(listed.group))
+    keys = {"": "None", "split": f"torch.tensor({listed.all(listed.split)})"}.get(key, "keys")
+    if key == "label" and listed.found == "names":
+        keys = "labels"  # images in folders come in the order of their classes
+    elif keys == "keys":
+        lines += tree(GROUPS, groups=listed.all(listed.group) if key == "group" else "labels.tolist()")
     split, called = split_lines(pairing, f"len({listed.found})", keys, ["images"], "labels")
     items = ", ".join(f"{quoted(one)}: {values[one]}" for one in reading.wanted)
     return Straight(

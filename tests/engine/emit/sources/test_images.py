@@ -59,7 +59,9 @@ def classed(folder: Path) -> None:
 
 def classed_and_split(folder: Path) -> None:
     splits = ("train", "train", "train", "test", "val")
-    any_images(folder, lambda at: f"{splits[at % 5]}/{('a', 'ö' * 60)[at % 2]}/part {at % 3}/{at}.png")
+    any_images(
+        folder, lambda at: f"{splits[at % 5]}/{('a', 'ö' * 60)[at % 2 or at == 4]}/part {at % 3}/{at}.png"
+    )
 
 
 def unlabelled(folder: Path) -> None:
@@ -68,7 +70,7 @@ def unlabelled(folder: Path) -> None:
 
 def listed(folder: Path) -> None:
     any_images(folder, lambda at: f"pictures/{at}.png")
-    rows = [f"{at}.png;{'né' if at % 3 else 'ça'};{('train', 'test', 'val')[at % 3]}" for at in range(16)]
+    rows = [f"{at}.png;{'ça' if at % 3 else 'né'};{('train', 'test', 'val')[at % 3]}" for at in range(16)]
     (folder / "labels.csv").write_bytes("\n".join(["file;label;split", *rows]).encode("cp1252"))
 
 
@@ -83,7 +85,7 @@ def in_a_table(folder: Path) -> None:
         out = io.BytesIO()
         Image.fromarray(pixels(6, 6, 3)).save(out, "PNG")
         rows.append({"bytes": out.getvalue(), "path": f"{at}.png"})
-    frame = pl.DataFrame({"image": rows, "label": [at % 2 for at in range(16)]})
+    frame = pl.DataFrame({"image": rows, "label": [1 - at % 2 for at in range(16)]})
     frame.write_parquet(folder / "set.parquet")
 
 
@@ -213,6 +215,28 @@ def test_hidden_files_links_and_names_in_any_order(tmp_path: Path) -> None:
     (tmp_path / "own/one/a1.png").symlink_to(tmp_path / "far/1.png")
     data = data_of(open_data(tmp_path / "own"), {})
     assert len(data.columns()[1].classes or ()) == 4
+    same(straightly(data), strictly(data))
+
+
+@pytest.mark.parametrize("split", ["by class", "folds", "random", "by group"])
+def test_classes_are_split_in_the_order_in_which_they_come(split: str, tmp_path: Path) -> None:
+    """In the folder that comes first is only the class that comes last."""
+    any_images(tmp_path, lambda at: f"test/b/{at}.png")
+    any_images(tmp_path, lambda at: f"train/{'ab'[at % 2]}/{at % 4}/{at}.png")
+    data = data_of(open_data(tmp_path), {"split": split})
+    same(straightly(data), strictly(data))
+
+
+def test_names_mean_nothing_in_a_script(tmp_path: Path) -> None:
+    hostile = '{it}\'s "$name" \\n #? not a <line> \u202e%s'
+    any_images(tmp_path / "a", lambda at: f"{(hostile, 'b')[at % 2]}/{at}.png")
+    data = data_of(open_data(tmp_path / "a"))
+    same(straightly(data), strictly(data))
+    any_images(tmp_path / "b", lambda at: f"{at}.png")
+    rows = "".join(f"{at}.png,{(hostile, 'b')[at % 2].replace(chr(34), '')}\n" for at in range(16))
+    (tmp_path / "b" / f"{hostile}.csv").write_text("$file,{label}\n" + rows)
+    data = data_of(open_data(tmp_path / "b"))
+    assert len(data.columns()) == 2
     same(straightly(data), strictly(data))
 
 

@@ -91,6 +91,22 @@ def test_a_corpus_of_any_encoding(encoding: str, tmp_path: Path) -> None:
     checked(opened, {"length": 5})
 
 
+HOSTILE = '{it}\'s "$name" \\\\n #? not a <line> \u202e%s'
+
+
+def test_names_mean_nothing_in_a_script(tmp_path: Path) -> None:
+    opened = corpus(tmp_path)
+    path = tmp_path / f"{HOSTILE}.txt"
+    Path(str(opened.params["path"])).rename(path)
+    checked(open_corpus(path, Watch()), {"length": 5})
+    rows = [
+        f"{words}\t{'ab'[at % 2]}" for at, words in enumerate(one.replace("\t", " ") for one in sentences(30))
+    ]
+    path = tmp_path / f"{HOSTILE}.tsv"
+    path.write_text("\n".join(["text\t<of> $what {it} is", *rows]), encoding="utf-8")
+    checked(open_labelled(path, Watch()), {"length": 5})
+
+
 def labelled(form: str, folder: Path) -> Opened:
     said = [(words, "né" if at % 3 else "ça") for at, words in enumerate(sentences(48))]
     if form == "folders":
