@@ -61,4 +61,4 @@ def test_the_script_asks_for_the_folder(tmp_path: Path, monkeypatch: pytest.Monk
     text = export_script(Project(graph=Graph(nodes, links), next_id=5), load_catalogue()).text
     assert f'"{(tmp_path / "datasets" / "fashion-mnist").as_posix()}"' in text
     assert "folder that holds the files of Fashion-MNIST" in text
-    assert 'load_idx_images(folder, device, target="article", classes=10' in text
+    assert "idx_bytes(folder / " in text and '"article": classes[:, 0]' in text
