@@ -43,7 +43,7 @@ MODULE_NAMES = frozenset(
         "loss",
         "step",
         "epoch",
-        "read_weights",
+        "load_file",
     ]
 )
 # hasattr(nn.Module, name), written down so that naming needs no torch; a test compares the two.

@@ -86,7 +86,7 @@ def main() -> None:
     torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
     torch.manual_seed(args.seed)  #: SEEDED
     model = Model().to(args.device)  #: MODEL
-    model.load_state_dict(read_weights(args.weights))  #? weights
+    model.load_state_dict(load_file(args.weights))  #? weights
     data = load($given)
     train(model, data, args.seed, args.epochs, args.json)  #: TRAINED  #? plain
     try:  #? not plain
@@ -121,7 +121,7 @@ MODEL_ONLY = '''
 def main() -> None:
     """Build the model and run it on two blank examples."""
     model = Model()
-    model.load_state_dict(read_weights(Path(__file__).parent / $weights))  #? weights
+    model.load_state_dict(load_file(Path(__file__).parent / $weights))  #? weights
     model.eval()
     print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")
     found = model($examples)

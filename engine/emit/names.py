@@ -12,7 +12,6 @@ from engine.catalogue.symbols import name
 from engine.data.pairs import check_pairs
 from engine.data.portable import IMPORTS, portable_names
 from engine.data.reading_ahead import read_ahead
-from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.emit.alternating import Features
 from engine.layers.noisy import UniformDropout
@@ -26,6 +25,7 @@ LIBRARY = {
     "plt": "import matplotlib.pyplot as plt",
     "dataclass": "from dataclasses import dataclass",
     "field": "from dataclasses import field",
+    "load_file": "from safetensors.torch import load_file",
     "operator": "import operator",
     "time": "import time",
     "os": "import os",
@@ -60,7 +60,6 @@ ASKED_FOR: tuple[Callable[..., Any], ...] = (
     as_long,
     check_pairs,
     read_ahead,
-    read_weights,
     Passing,
     in_one_step,
 )

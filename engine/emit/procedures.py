@@ -34,6 +34,7 @@ from engine.emit.statements import (
     nested,
     printed,
     quoted,
+    text_of,
     tree,
     under,
 )
@@ -50,14 +51,14 @@ from engine.procedures.declare import (
     Tokens,
     Value,
 )
-from engine.procedures.rows import as_many, chosen_rows, keeping, state_as_json, state_in_words, weights_of
+from engine.procedures.rows import as_many, keeping, rows_of, state_as_json, state_in_words, weights_of
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
 
 TOKENISERS = "TOKENISERS"
 TYPES = {"int": "int", "float": "float", "ints": "int", "floats": "float", "choice": "str", "text": "str"}
-CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (chosen_rows, state_as_json, state_in_words, weights_of)
+CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (rows_of, state_as_json, state_in_words, weights_of)
 
 
 def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
@@ -193,9 +194,17 @@ def procedure_parts(
         table.append(f'    "{one.name}": ({functions[one.name]}, {{')
         table += [text for spec in one.options for text in _option(spec)]
         table.append("    }),")
+    reads = any(reads_rows(part) for part in parts)
     parts.append(nested([*table, "}"]))
-    parts.append(_run_lines(made, offers, holds, home, threads))
+    parts.append(_run_lines(made, offers, holds, home, threads, reads))
     return parts
+
+
+def reads_rows(function: Sequence[Statement]) -> bool:
+    """Whether a procedure's function reads the rows of data that it is given."""
+    parsed = ast.parse(text_of(line.plain for line in printed(function)))
+    names = [node for node in ast.walk(parsed) if isinstance(node, ast.Name)]
+    return any(node.id == "batch" and isinstance(node.ctx, ast.Load) for node in names)
 
 
 def procedure_functions(
@@ -249,19 +258,28 @@ def _option(spec: ParamSpec) -> list[str]:
 
 
 def _run_lines(
-    made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
+    made: Assembly,
+    offers: Sequence[Offer],
+    holds: Sequence[str],
+    home: str,
+    threads: int | None,
+    reads: bool,
 ) -> list[Statement]:
     learner = next((found for one in offers if (found := learner_of(made, one))), "")
     return tree(
         RUN,
-        holds=bool(holds),
+        holds=bool(holds) and (reads or bool(learner)),
+        reads=reads,
+        learns=bool(learner) and not reads,
+        batch="batch" if reads else "{}",
         home=home,
         what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
         device=DEVICE,
         several=threads is not None,
         threads=threads,
         learner=learner,
-        streams=len(made.streams) > 1,
+        streams=reads and len(made.streams) > 1,
+        single=reads and len(made.streams) == 1,
         tokenisers=TOKENISERS,
         given="args.data, args.device" if holds else "args.device",
         others=_other_rows(offers),
@@ -275,9 +293,9 @@ def run(name: str, words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
-    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])  #? reads
+    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")  #? reads
+    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")  #? reads
     parser.add_argument("--seed", type=int, default=SEED)
     device = $device
     parser.add_argument("--device", default=device)
@@ -291,13 +309,16 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load($given)[args.split]
-        columns = as_long(columns)  #? streams
-        batch = chosen_rows(columns, args.rows, args.input)
+        load($given)  # learns the tokens  #? learns
+        columns = load($given)[args.split]  #? single
+        columns = as_long(load($given)[args.split])  #? streams
+        batch = rows_of(columns, args.rows, args.input)  #? reads
         torch.manual_seed(args.seed)  #: SEEDED
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+        for state in procedure(model, $batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except KeyError as error:  #? reads
+        parser.error(f"The data have no {error}.")  #? reads
     except (OSError, ValueError) as error:
         parser.error(str(error))
 '''

@@ -14,7 +14,6 @@ from engine.data.pairs import check_pairs
 from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
 from engine.data.telling import tell
-from engine.data.weights import read_weights
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
 from engine.emit.alternating import Features, train_lines
@@ -187,7 +186,7 @@ def write_script(
         rewrite(made, fast)
     threads = _threads(plan, made.book)
     shares = distributed and len(made.streams) == 1  # parts of several streams do not add up to a step
-    needed: list[Any] = [read_weights] if weights else []
+    needed: list[Any] = []
     parts = [*block_lines(made), class_lines(made)]
     players: Players | None = None
     load = Loading()

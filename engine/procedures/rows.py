@@ -9,8 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.weights import read_weights
-
 
 def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
     """So many rows that all are the first of the batch."""
@@ -56,10 +54,27 @@ def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None =
     return found
 
 
+def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
+    if path is not None:
+        given = json.loads(path.read_text("utf-8"))
+        like = {name: columns[name][:1] for name in given}
+        return {
+            name: torch.tensor(values, dtype=like[name].dtype, device=like[name].device)
+            for name, values in given.items()
+        }
+    count = len(next(iter(columns.values())))
+    if not all(0 <= row < count for row in rows):
+        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
+    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
+
+
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        return read_weights(path)
+        from safetensors.torch import load_file
+
+        return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
 

@@ -1,6 +1,6 @@
 """An agent in a grid world
 
-Exported from Neuroloom. Needs torch and numpy only.
+Exported from Neuroloom. Needs torch, numpy and safetensors only.
 
     python an_agent_in_a_grid_world.py
     python an_agent_in_a_grid_world.py play --weights FILE
@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -374,36 +373,6 @@ def played(
         state = after
 
 
-class FileRows(dict[str, Tensor]):
-    """The columns of a file. Errors: `ValueError` for one that it lacks."""
-
-    def __missing__(self, name: str) -> Tensor:
-        raise ValueError(f"The file has no {name!r}, which is needed here.")
-
-
-def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
-
-    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
-    """
-    first = next(iter(columns.values()))
-    if path is None:
-        if not all(0 <= row < len(first) for row in rows):
-            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
-        at = torch.tensor(rows, device=first.device)
-        return {name: column[at] for name, column in columns.items()}
-    found = FileRows()
-    for name, values in json.loads(path.read_text("utf-8")).items():
-        if name not in columns:
-            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
-        like = columns[name][:1]
-        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
-        if found[name].shape[1:] != like.shape[1:]:
-            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
-            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
-    return found
-
-
 def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
     """A state whose tensors are lists; the numbers are the same to the last bit."""
     return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
@@ -421,29 +390,12 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, by name.
-
-    Errors: `ValueError` where the file is not one.
-    """
-    raw = path.read_bytes()
-    size = int.from_bytes(raw[:8], "little")
-    if len(raw) < 8 + size:
-        raise ValueError(f"{path} is not a whole safetensors file.")
-    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
-    found = {}
-    for name, entry in json.loads(raw[8 : 8 + size]).items():
-        if name != "__metadata__":
-            first, last = entry["data_offsets"]
-            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
-            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
-    return found
-
-
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        return read_weights(path)
+        from safetensors.torch import load_file
+
+        return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
 
@@ -745,9 +697,6 @@ def run(name: str, words: Sequence[str]) -> None:
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
-    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
-    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=SEED)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -759,11 +708,9 @@ def run(name: str, words: Sequence[str]) -> None:
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
-        columns = load(args.device)[args.split]
-        batch = chosen_rows(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
+        for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
     except (OSError, ValueError) as error:
         parser.error(str(error))

@@ -1,6 +1,6 @@
 """Hopfield net in the plane
 
-Exported from Neuroloom. Needs torch and numpy only.
+Exported from Neuroloom. Needs torch, numpy and safetensors only.
 
     python hopfield_net_in_the_plane.py
     python hopfield_net_in_the_plane.py recall_hebb --weights FILE
@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -77,34 +76,19 @@ def recalled(
         before = state
 
 
-class FileRows(dict[str, Tensor]):
-    """The columns of a file. Errors: `ValueError` for one that it lacks."""
-
-    def __missing__(self, name: str) -> Tensor:
-        raise ValueError(f"The file has no {name!r}, which is needed here.")
-
-
-def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None = None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}, in the numbers of the columns.
-
-    Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
-    """
-    first = next(iter(columns.values()))
-    if path is None:
-        if not all(0 <= row < len(first) for row in rows):
-            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
-        at = torch.tensor(rows, device=first.device)
-        return {name: column[at] for name, column in columns.items()}
-    found = FileRows()
-    for name, values in json.loads(path.read_text("utf-8")).items():
-        if name not in columns:
-            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
-        like = columns[name][:1]
-        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
-        if found[name].shape[1:] != like.shape[1:]:
-            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
-            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
-    return found
+def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
+    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
+    if path is not None:
+        given = json.loads(path.read_text("utf-8"))
+        like = {name: columns[name][:1] for name in given}
+        return {
+            name: torch.tensor(values, dtype=like[name].dtype, device=like[name].device)
+            for name, values in given.items()
+        }
+    count = len(next(iter(columns.values())))
+    if not all(0 <= row < count for row in rows):
+        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
+    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
 
 
 def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
@@ -124,29 +108,12 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, by name.
-
-    Errors: `ValueError` where the file is not one.
-    """
-    raw = path.read_bytes()
-    size = int.from_bytes(raw[:8], "little")
-    if len(raw) < 8 + size:
-        raise ValueError(f"{path} is not a whole safetensors file.")
-    kinds = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U8": np.uint8}
-    found = {}
-    for name, entry in json.loads(raw[8 : 8 + size]).items():
-        if name != "__metadata__":
-            first, last = entry["data_offsets"]
-            numbers = np.frombuffer(raw[8 + size + first : 8 + size + last], kinds[entry["dtype"]])
-            found[name] = torch.from_numpy(numbers.reshape(entry["shape"]).copy())
-    return found
-
-
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        return read_weights(path)
+        from safetensors.torch import load_file
+
+        return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
 
@@ -395,11 +362,13 @@ def run(name: str, words: Sequence[str]) -> None:
         model = Model().to(args.device).eval()
         model.load_state_dict(weights_of(args.weights))
         columns = load(args.device)[args.split]
-        batch = chosen_rows(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows, args.input)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+    except KeyError as error:
+        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

@@ -24,7 +24,25 @@ BUILTIN: dict[str, Callable[..., Any]] = {
     "sorted": sorted,
 }
 METHODS = ("get", "items", "keys", "values")
-CONVERSIONS = ("cpu", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze")
+COMPUTING = (
+    *(
+        "abs",
+        "clamp",
+        "clamp_min",
+        "exp",
+        "log",
+        "max",
+        "mean",
+        "min",
+        "norm",
+        "prod",
+        "sin",
+        "square",
+        "sum",
+    ),
+    *("cpu", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze"),
+)
+DRAWING = ("bernoulli", "manual_seed", "multinomial", "normal", "poisson", "rand", "seed", "set_")
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -85,8 +103,10 @@ def _computes(node: ast.AST) -> bool:
             return name in BUILTIN or name in ("zip", "range", "enumerate", "set", "str", "Path")
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np" | "math"))):
             return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr=name)):
+            return not name.startswith(DRAWING) and not name.endswith("_")
         case ast.Call(func=ast.Attribute(attr=name)):
-            return name in METHODS or name in CONVERSIONS
+            return name in METHODS or name in COMPUTING
     return isinstance(node, ast.keyword)
 
 

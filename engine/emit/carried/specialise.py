@@ -330,7 +330,8 @@ def _tidied(body: Sequence[ast.stmt]) -> list[ast.stmt]:
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
                 one = _fewer(one, list(zip(names, values, strict=False)), read)
         found.append(one)
-    return [one for one in found if not isinstance(one, ast.Pass)] or [ast.Pass()]
+    left = [one for one in found if not isinstance(one, ast.Pass)]
+    return (left if len(left) == len(body) else _tidied(left)) or [ast.Pass()]
 
 
 def _fewer(one: ast.Assign, pairs: Sequence[tuple[ast.expr, ast.expr]], read: Collection[str]) -> ast.stmt:

@@ -8,7 +8,13 @@ from engine.catalogue.params import ParamSpec
 from engine.emit.entry import DEVICE, examples_of, home_text
 from engine.emit.model import Assembly
 from engine.emit.players import Players
-from engine.emit.procedures import TOKENISERS, learner_of, plain_text_of, procedure_functions
+from engine.emit.procedures import (
+    TOKENISERS,
+    learner_of,
+    plain_text_of,
+    procedure_functions,
+    reads_rows,
+)
 from engine.emit.statements import Statement, quoted, tree
 from engine.procedures.declare import Offer
 
@@ -33,6 +39,7 @@ def notebook_cells(
     if not trains:
         return [("Run", tree(MODEL_ONLY, weights=beside, examples=examples_of(made)))], []
     functions, parts = procedure_functions(made, offers)
+    procedures = parts[len(parts) - len(offers) :]
     names = {one: made.names.give(one) if one in made.names else one for one in VARIABLES}
     facts = {
         **names,
@@ -53,11 +60,15 @@ def notebook_cells(
     if players is None or players.facts.measures:
         cells.append(("Test", tree(TESTED, **names)))
     streams = len(made.streams) > 1
-    cells += [(one.procedure.title, _procedure(one, functions[one.name], streams, names)) for one in offers]
+    for one, function in zip(offers, procedures, strict=True):
+        lines = _procedure(one, functions[one.name], reads_rows(function), streams, names)
+        cells.append((one.procedure.title, lines))
     return cells, parts
 
 
-def _procedure(offer: Offer, function: str, streams: bool, names: Mapping[str, str]) -> list[Statement]:
+def _procedure(
+    offer: Offer, function: str, reads: bool, streams: bool, names: Mapping[str, str]
+) -> list[Statement]:
     """A procedure over the trained model, with its options as they are by default."""
     rows = next((spec.default for spec in offer.params if spec.name == "rows"), (0,))
     options = [f"{spec.name}={_value(spec)}" for spec in offer.options]
@@ -65,9 +76,10 @@ def _procedure(offer: Offer, function: str, streams: bool, names: Mapping[str, s
         PROCEDURE,
         **names,
         about=plain_text_of(offer.procedure.doc()),
-        streams=streams,
+        streams=reads and streams,
+        single=reads and not streams,
         rows=list(rows) if isinstance(rows, tuple) else [0],
-        call=f"{function}({', '.join(['model', 'batch', 'draws', *options])})",
+        call=f"{function}({', '.join(['model', 'batch' if reads else '{}', 'draws', *options])})",
     )
 
 
@@ -80,7 +92,7 @@ torch.set_num_threads($threads)  # faster than several for so small a network  #
 torch.manual_seed(SEED)  #: SEEDED
 $device = $best
 model = Model().to($device)  #: MODEL
-model.load_state_dict(read_weights($weights))  #? weights
+model.load_state_dict(load_file($weights))  #? weights
 $learner = keeping($learner, $tokenisers)  #? learner
 $data = load($where$device)
 """
@@ -119,8 +131,8 @@ def $plot(history: list[dict[str, float]]) -> None:
 PROCEDURE = """
 # $about
 model.eval()
-batch = chosen_rows($data["validation"], $rows, None)  #? not streams
-batch = chosen_rows(as_long($data["validation"]), $rows, None)  #? streams
+batch = rows_of($data["validation"], $rows, None)  #? single
+batch = rows_of(as_long($data["validation"]), $rows, None)  #? streams
 torch.manual_seed(SEED)
 draws = torch.Generator().manual_seed(SEED)
 for $state in $call:
@@ -129,7 +141,7 @@ for $state in $call:
 
 MODEL_ONLY = """
 model = Model()
-model.load_state_dict(read_weights($weights))  #? weights
+model.load_state_dict(load_file($weights))  #? weights
 model.eval()
 print(f"{sum(weight.numel() for weight in model.parameters()):,} parameters")
 found = model($examples)

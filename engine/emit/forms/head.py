@@ -39,6 +39,7 @@ PACKAGES = {
     "sklearn": "scikit-learn",
     "polars": "polars",
     "fastexcel": "fastexcel",
+    "safetensors": "safetensors",
     "PIL": "pillow",
     "tokenizers": "tokenizers",
     "gymnasium": "gymnasium",

@@ -18,16 +18,13 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 580,
-    "an_agent_in_a_grid_world.py": 780,
-    "gan_on_digits.py": 440,
-    "hopfield_net_in_the_plane.py": 415,
+    "a_decoder_letter_by_letter.py": 550,
+    "an_agent_in_a_grid_world.py": 725,
     "kinds_of_graphs.py": 435,
-    "nine_weights_of_ten_cut.py": 415,
-    "points_out_of_noise.py": 415,
-    "rbm_on_mnist.py": 440,
-    "romeo_and_juliet_letter_by_letter.py": 485,
-    "stacked_autoencoder.py": 585,
+    "nine_weights_of_ten_cut.py": 410,
+    "rbm_on_mnist.py": 410,
+    "romeo_and_juliet_letter_by_letter.py": 450,
+    "stacked_autoencoder.py": 550,
     "teacher_and_student.py": 415,
 }
 
