@@ -241,11 +241,12 @@ def program(*words: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_stops_within_a_batch_and_the_run_can_go_on(tmp_path: Path, flowers: str) -> None:
     running = program("train", flowers, "--epochs", "100000", "--out", "run", "--json")
-    assert running.stdout is not None
+    assert running.stdout is not None and running.stderr is not None
     first = running.stdout.readline()
     assert json.loads(first)["step"] == 1
     running.send_signal(signal.SIGINT)
-    out, err = running.communicate(timeout=60)
+    out, err = running.stdout.read(), running.stderr.read()  # also lines that were read along with the first
+    running.wait(60)
     assert running.returncode == 130 and "stopped after" in err and "Traceback" not in err
     settings = read_settings(tmp_path / "run")
     assert (
