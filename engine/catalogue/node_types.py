@@ -302,6 +302,10 @@ class Data(NodeType, abstract=True):
         """The ends of its files' names, such as ".off", when they were opened; () where that is not known."""
         return ()
 
+    def loosely(self) -> bool:
+        """Whether simple readers find its columns, and cells need care, as some have blanks around them."""
+        return False
+
     def dtypes(self) -> Mapping[str, str]:
         """NumPy's type of each column of an array file, where it was found when the file was opened."""
         return {}

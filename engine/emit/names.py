@@ -33,6 +33,7 @@ LIBRARY = {
     "DistributedDataParallel": "from torch.nn.parallel import DistributedDataParallel",
     "Counter": "from collections import Counter",
     "Image": "from PIL import Image",
+    "fastexcel": "import fastexcel",
     "ImageOps": "from PIL import ImageOps",
     "Regex": "from tokenizers import Regex",
     "Tokenizer": "from tokenizers import Tokenizer",

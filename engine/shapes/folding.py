@@ -73,6 +73,12 @@ class Prepared(Data, abstract=True):
     def plainly(self) -> bool:
         return self.data.plainly()
 
+    def loosely(self) -> bool:
+        return self.data.loosely()
+
+    def dtypes(self) -> Mapping[str, str]:
+        return self.data.dtypes()
+
     def forms(self) -> tuple[str, ...]:
         return self.data.forms()
 

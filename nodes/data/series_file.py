@@ -35,6 +35,7 @@ class SeriesFile(Numbered, OwnFile):
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
     plain: bool = param(False, hidden=True, doc="whether the file is as simple readers expect it")
+    loose: bool = param(False, hidden=True, doc="whether it is but for cells with blanks, or odd numbers")
     table: Rows = param(
         (), hidden=True, label="Columns", doc="name, kind and role of every column of the file"
     )
@@ -115,6 +116,9 @@ class SeriesFile(Numbered, OwnFile):
 
     def plainly(self) -> bool:
         return self.plain
+
+    def loosely(self) -> bool:
+        return self.loose
 
     def seen(self) -> tuple[str, ...]:
         """The columns of a window."""

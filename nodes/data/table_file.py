@@ -38,6 +38,7 @@ class TableFile(SplitData, OwnFile):
     stamp: str = param("", hidden=True, doc="marks the content that the columns were found in")
     rows: int = param(0, minimum=0, hidden=True, doc="how many rows were found")
     plain: bool = param(False, hidden=True, doc="whether the file is as simple readers expect it")
+    loose: bool = param(False, hidden=True, doc="whether it is but for cells with blanks, or odd numbers")
     table: Rows = param(
         (),
         hidden=True,
@@ -90,6 +91,9 @@ class TableFile(SplitData, OwnFile):
 
     def plainly(self) -> bool:
         return self.plain
+
+    def loosely(self) -> bool:
+        return self.loose
 
     def emit(self, e: Emitter) -> Emitted:
         from engine.data.tables import files as files

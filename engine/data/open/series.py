@@ -17,7 +17,7 @@ from engine.errors import DataError, reason_of
 from engine.values import Value
 
 KEPT = (
-    *("path", "stamp", "rows", "plain", "delimiter", "quote", "decimal", "encoding", "header"),
+    *("path", "stamp", "rows", "plain", "loose", "delimiter", "quote", "decimal", "encoding", "header"),
     *("missing_as", "aside"),
 )
 NUMBERS = ("number", "whole")

@@ -21,7 +21,7 @@ from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import TARGETS, Plan, listed, roles, say_missing
-from engine.data.tables.plain import plain_text
+from engine.data.tables.plain import found_plain, plain_typed, reads_text
 from engine.data.tables.reading import (
     cell_form,
     decoded,
@@ -83,9 +83,12 @@ def open_it(path: Path, watch: Watch) -> Opened:
         if head.startswith(MARKS):
             frame = read_typed_table(path, None)
             found = _images_in(path, frame, watch)
-            return found or _from_frame(path, frame, *_in_seconds(path, frame.columns), 1, watch)
+            params, said = _in_seconds(path, frame.columns)
+            params["plain"] = plain_typed(path, frame)
+            return found or _from_frame(path, frame, params, said, 1, watch)
         if path.suffix.casefold() in RECORDS:
-            return _from_frame(path, read_records(path, None), {}, [], 1, watch)
+            frame = read_records(path, None)
+            return _from_frame(path, frame, {"plain": plain_typed(path, frame)}, [], 1, watch)
         from engine.data.open.images import names_images, open_list
 
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
@@ -149,6 +152,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
         if path.suffix.casefold() in SHEETS:
             with _watched(watch):
                 frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
+            kept |= found_plain("" if aside else "plain", frame)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
         with open(path, "rb") as file:
             if file.read(8).startswith(MARKS) or path.suffix.casefold() in RECORDS:
@@ -183,6 +187,7 @@ def _from_sheet(path: Path, watch: Watch) -> Opened:
         params["units"] = units_of(rows[skip + 1])
         remarks += _say_units(rows[skip], rows[skip + 1], aside)
     frame = read_sheet(path, name, header=header, skip=skip, aside=aside)
+    params |= found_plain("" if aside else "plain", frame)
     return _from_frame(path, frame, params, remarks, skip + header + 1, watch)
 
 
@@ -243,7 +248,7 @@ def _read_as(
     elif form.aside:
         lines = "1 line is" if len(form.aside) == 1 else f"{len(form.aside):,} lines are"
         said.append(f'{lines} skipped ("Skipped lines").')
-    params = {**params, **written(form), "plain": plain_text(path, form, frame)}
+    params = {**params, **written(form), **found_plain(reads_text(path, form, frame), frame)}
     return _from_frame(path, frame, params, [*remarks, *said], first, watch)
 
 
@@ -394,6 +399,7 @@ def _opened(
         "stamp": stamp(path),
         "rows": rows,
         "plain": False,
+        "loose": False,
         "table": table,
         **params,
         **plan.params,

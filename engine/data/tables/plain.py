@@ -8,17 +8,42 @@ from typing import Any
 
 from engine.data.tables.reading import nameable
 from engine.data.tables.sniff import Form
+from engine.values import Value
 
 # blanks around a cell or for one, a long minus, and what a reader of numbers takes for one that is not finite
 UNUSUAL = r"(?i)^$|^\s|\s$|−|^[-+]?(?:nan|inf|infinity)$"
 
 
-def plain_text(path: Path, form: Form, frame: Any) -> bool:
-    """Whether polars finds the names and the cells of a `frame`, all of text, without further ado."""
+READERS = {  # of files that know the kinds of their columns, and what is said to them
+    "pl.read_parquet": "",
+    "pl.read_json": ", infer_schema_length=None",
+    "pl.read_ndjson": ", infer_schema_length=None",
+    "pl.read_ipc": "",
+}
+
+
+def reader_for(name: str) -> str:
+    """The one of polars' readers that a file of such a name is for."""
+    end = name.casefold().rpartition(".")[2]
+    readers = {"parquet": "parquet", "pq": "parquet", "json": "json", "jsonl": "ndjson", "ndjson": "ndjson"}
+    return f"pl.read_{readers.get(end, 'ipc')}"
+
+
+def found_plain(found: str, frame: Any) -> dict[str, Value]:
+    """As parameters of a node: whether what simple readers `found` is plain or loose; "" for neither."""
+    plain = found == "plain" and plain_cells(frame)
+    return {"plain": plain, "loose": bool(found) and not plain}
+
+
+def reads_text(path: Path, form: Form, frame: Any) -> str:
+    """ "plain" where polars finds the names and cells of a `frame`, all of text, without further ado.
+
+    "loose" where it does once blanks in names are left out, and texts without a letter are no cells.
+    """
     import polars as pl
 
     if form.delimiter in ("spaces", "arff") or len(form.quote) > 1 or form.aside or not nameable(path):
-        return False
+        return ""
     try:
         text = None if form.encoding == "utf-8" else io.StringIO(path.read_text(encoding=form.encoding))
         found = pl.read_csv(
@@ -30,13 +55,33 @@ def plain_text(path: Path, form: Form, frame: Any) -> bool:
             quote_char=form.quote or None,
         )
     except (OSError, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return False
+        return ""
     names = [name if name and form.header else f"column {at}" for at, name in enumerate(found.columns, 1)]
-    return (
-        names == frame.columns
-        and found.rename(dict(zip(found.columns, names, strict=True))).equals(frame)
-        and plain_cells(frame)
-    )
+    tidy = [" ".join(name.split()) for name in names]
+    if tidy != frame.columns:
+        return ""
+    found.columns = tidy
+    if names == tidy and found.equals(frame):
+        return "plain"
+    return "loose" if found.with_columns(pl.all().replace("", None)).equals(frame) else ""
+
+
+def plain_typed(path: Path, frame: Any) -> bool:
+    """Whether polars' own reader finds a `frame`, whose numbers are all finite and texts all plain."""
+    import polars as pl
+
+    reader = reader_for(path.name)
+    if not nameable(path):
+        return False
+    how: dict[str, Any] = {"infer_schema_length": None} if "json" in reader else {}
+    try:
+        found = getattr(pl, reader.removeprefix("pl."))(path, **how)
+    except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
+    floats = found.select(pl.col(pl.Float64, pl.Float32))
+    finite = not floats.width or floats.select(pl.all_horizontal(pl.all().is_finite().all())).item()
+    same = found.schema == frame.schema and found.equals(frame)
+    return bool(same and finite) and plain_cells(found)
 
 
 def plain_cells(frame: Any) -> bool:

@@ -13,7 +13,6 @@ from engine.emit.sources.parts import literal
 from engine.emit.sources.splitting import split_lines
 from engine.emit.sources.straight import Reading, Straight
 from engine.emit.statements import Statement, tree, under
-from engine.shapes.folding import Prepared
 
 SPLITTING = ("splitter", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
 PARTS = ("train", "validation", "test")
@@ -133,7 +132,7 @@ class Array:
 def write_arrays(reading: Reading) -> Straight | None:
     """The lines for `load_arrays`; None where values stay in their files, or what they hold is not known."""
     how, data = reading.options, reading.data
-    dtypes = (data.data if isinstance(data, Prepared) else data).dtypes()
+    dtypes = data.dtypes()
     if not all(one["name"] in dtypes for one in how["columns"]):
         return None
     for name in OWN:

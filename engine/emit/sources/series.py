@@ -10,7 +10,8 @@ from engine.data.series.windows import clock_of, cut_windows, series_parts
 from engine.data.splits import split_in_time
 from engine.emit.sources.parts import literal
 from engine.emit.sources.straight import Function, Reading, Straight
-from engine.emit.sources.tables import DAY, Cell, plainly, read_lines, readable, text_read
+from engine.emit.sources.table_reading import Cell, read_lines, readable, text_source
+from engine.emit.sources.tables import DAY
 from engine.emit.statements import Statement, tree, walked
 
 MAY_CARRY: tuple[Function, ...] = (clock_of, cut_windows, series_parts)
@@ -168,7 +169,7 @@ def _read(reading: Reading, names: Sequence[str], timed: bool) -> list[Statement
     if how["read"] is read_numpy_series:
         at = [int(name) - 1 for name in names]
         return tree(NUMPY, file=literal(how["file"]), columns=at)
-    if how["read"] is not read_text_series or not plainly(reading):
+    if how["read"] is not read_text_series:
         return None
     about = {str(name): (str(kind), tuple(map(str, rest))) for name, kind, _, *rest in how["columns"]}
     if not {about[name][0] for name in names} <= {"number", "whole", "yes-no"}:
@@ -180,12 +181,8 @@ def _read(reading: Reading, names: Sequence[str], timed: bool) -> list[Statement
         cells += [Cell(how["series"], "category", "group", ())]
     if not readable(cells):
         return None
-    form = how["table"]
-    read = text_read(form, [one.name for one in cells])
-    if read is None:
-        return None
-    given = {"decimal": form["decimal"], "header": form["header"]}
-    return read_lines(cells, how["file"], read, form["blanks"], **given)
+    source = text_source(reading, how["table"], [one.name for one in cells])
+    return None if source is None else read_lines(cells, how["file"], source)
 
 
 def _readings(

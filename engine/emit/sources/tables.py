@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import replace
 from typing import Any
 
 from engine.data.tables.columns import port_name, used_columns
+from engine.data.tables.reading import column_names
 from engine.emit.sources.parts import literal
 from engine.emit.sources.splitting import split_lines
-from engine.emit.sources.straight import Reading, Straight
-from engine.emit.statements import Statement, quoted, tree, under, walked
-from engine.shapes.folding import Prepared
+from engine.emit.sources.straight import Function, Reading, Straight
+from engine.emit.sources.table_reading import (
+    PARTS,
+    Cell,
+    Source,
+    read_lines,
+    readable,
+    sheet_source,
+    text_source,
+    typed_source,
+)
+from engine.emit.statements import Statement, tree, under, walked
 
-CLASSES, NUMBERS = ("category", "yes-no"), ("number", "whole")
 NEEDED = ("target", "weight", "time")  # a row that lacks one is of no use
+MAY_CARRY: tuple[Function, ...] = (column_names,)
 SPLITTING = ("splitter", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
 DAY = "86_400_000_000"
-PARTS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2, "testing": 2}
-FEW = 8  # columns with numbered names that are still written one by one
-
-READ = """
-try:
-    table = $read
-    table.columns = [f"column {at + 1}" for at in range(table.width)]  #? unnamed
-    <cells>
-    table = table.select(pl.col(name).cast(kind) for name, kind in schema.items())
-except (OSError, UnicodeError, pl.exceptions.PolarsError) as error:
-    raise SystemExit(f"{file} is no longer as it was: {str(error).splitlines()[0]}") from error
-"""
 
 FEATURES = """
 features = []
@@ -71,100 +67,38 @@ features += [turn(angle) for angle in turns for turn in (np.sin, np.cos)]
 """
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A column that is used."""
-
-    name: str
-    kind: str
-    role: str
-    details: tuple[str, ...]
-
-    @property
-    def classes(self) -> bool:
-        return self.kind in CLASSES
-
-    @property
-    def keyed(self) -> bool:
-        """Whether its texts only say where rows go."""
-        return self.role in ("group", "split")
-
-
 def text_table(reading: Reading) -> Straight | None:
     """The lines for `load_text_table`."""
+    source = text_source(reading, reading.options, [row[0] for row in reading.options["columns"]])
+    return None if source is None else table_lines(reading, source)
+
+
+def sheet_table(reading: Reading) -> Straight | None:
+    """The lines for `load_sheet`."""
+    source = sheet_source(reading)
+    return None if source is None else table_lines(reading, source)
+
+
+def typed_table(reading: Reading) -> Straight | None:
+    """The lines for `load_typed_table`."""
+    source = typed_source(reading)
+    return None if source is None else table_lines(reading, source)
+
+
+def table_lines(reading: Reading, source: Source) -> Straight | None:
+    """Lines that make columns of a table; None where one is of a kind or in a form that they cannot read."""
     how = reading.options
-    read = text_read(how, [row[0] for row in how["columns"]]) if plainly(reading) else None
-    if read is None:
-        return None
-    return table_lines(reading, read, decimal=how["decimal"], header=how["header"])
-
-
-def text_read(form: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """An expression that reads the text table `file` with columns of these names; None for some forms."""
-    if form["delimiter"] in ("spaces", "arff") or form.get("aside") or len(form["quote"]) > 1:
-        return None
-    file = "file"
-    if form["encoding"] != "utf-8":
-        file = f"io.StringIO(file.read_text(encoding={quoted(form['encoding'])}))"
-    given = {
-        "has_header": (form["header"], True),
-        "skip_lines": (form["skip"], 0),
-        "separator": (form["delimiter"], ","),
-        "quote_char": (form["quote"] or None, '"'),
-    }
-    how = "".join(f", {name}={literal(value)}" for name, (value, usual) in given.items() if value != usual)
-    read = f"pl.read_csv({file}, infer_schema=False{how})"
-    unnamed = [name for name in names if re.fullmatch("column [0-9]+", name)]
-    if form["header"] and unnamed:  # a cell of the header is empty, or says so
-        read += f'.rename({{"": {literal(unnamed[0])}}}, strict=False)'
-    return read
-
-
-def plainly(reading: Reading) -> bool:
-    """Whether the file was found to be as simple readers expect it."""
-    data = reading.data
-    return (data.data if isinstance(data, Prepared) else data).plainly()
-
-
-def table_lines(reading: Reading, read: str, *, decimal: str = ".", header: bool = True) -> Straight | None:
-    """Lines that make columns of the table that the expression `read` gives, all of text.
-
-    None where a column is of a kind or in a form that they cannot read.
-    """
-    how = reading.options
-    cells = [
-        Cell(name, kind, role, tuple(map(str, rest)))
-        for name, kind, role, rest in used_columns(how["columns"])
-    ]
-    if any(_needed(one, how["missing"]) for one in cells):  # else a row is one where a group is named
+    used = used_columns(how["columns"])
+    cells = [Cell(name, kind, role, tuple(map(str, rest))) for name, kind, role, rest in used]
+    needed = any(_needed(one, how["missing"]) for one in cells)
+    if needed:  # else a row is one where a group is named
         cells = [one for one in cells if one.name == how["by"] or not one.keyed]
-    if not readable(cells) or not _asked(cells, how):
+    if not readable(cells) or not _asked(cells, how) or (source.loose and not needed):
         return None
-    lines = read_lines(cells, how["file"], read, how["blanks"], decimal=decimal, header=header)
+    lines = read_lines(cells, how["file"], source)
     lines += _whole(cells, how["missing"])
-    return _columns(reading, cells, lines)
-
-
-def read_lines(
-    cells: Sequence[Cell], file: str, read: str, blanks: Sequence[str], *, decimal: str, header: bool
-) -> list[Statement]:
-    """Lines that read a file as a `table` of these columns, each of the kind that it is."""
-    lines = tree("file = folder / $file", file=literal(file))
-    lines += [under("schema = {", _schema(cells)), Statement("}")]
-    return lines + tree(READ, unnamed=not header, read=read, cells=_cells(cells, blanks, decimal))
-
-
-def readable(cells: Sequence[Cell]) -> bool:
-    """Whether columns are of kinds that the lines can read."""
-    for one in cells:
-        if one.role == "split":
-            known = one.kind == "category" and {*map(str.casefold, one.details)} <= {*PARTS}
-        else:
-            plain = one.kind in NUMBERS and not one.details
-            known = one.keyed or plain or one.classes or one.kind == "date"
-        if not known or one.name == "*" or (one.name[:1], one.name[-1:]) == ("^", "$"):  # polars' own marks
-            return False
-    return True
+    found = _columns(reading, cells, lines)
+    return replace(found, carries=[*found.carries, *source.carries])
 
 
 def _asked(cells: Sequence[Cell], how: Mapping[str, Any]) -> bool:
@@ -172,61 +106,6 @@ def _asked(cells: Sequence[Cell], how: Mapping[str, Any]) -> bool:
     labelled = any(one.role == "target" and one.classes for one in cells)
     used = any(one.role in ("input", "target", "weight") for one in cells)
     return used and (labelled or "balance" not in how)
-
-
-def _schema(cells: Sequence[Cell]) -> list[Statement]:
-    found = []
-    for kind, run in groupby(cells, _dtype):
-        names = [one.name for one in run]
-        for pattern, part in groupby(enumerate(names), lambda one: _numbered(one[1], one[0])):
-            here = [name for _, name in part]
-            if pattern is None or len(here) < FEW:
-                found += [Statement(f"{quoted(name)}: {kind},") for name in here]
-                continue
-            first = int(here[0].removeprefix(pattern[0]))
-            name = repr(pattern[0].replace("{", "{{").replace("}", "}}") + "{at}")
-            within = f"{first}, {first + len(here)}" if first else f"{len(here)}"
-            found.append(Statement(f"**{{f{name}: {kind} for at in range({within})}},"))
-    return found
-
-
-def _numbered(name: str, at: int) -> tuple[str, int] | None:
-    """What names such as `pixel7` have in common, where each is one further than that before."""
-    parts = re.fullmatch(r"(.*?)(0|[1-9][0-9]{0,8})", name)
-    return None if parts is None else (parts[1], int(parts[2]) - at)
-
-
-def _dtype(cell: Cell) -> str:
-    if cell.role == "group":
-        return "pl.String()"
-    if cell.classes:
-        return f"pl.Enum({_names(cell.details)})"
-    return 'pl.Datetime("us")' if cell.kind == "date" else "pl.Float64()"
-
-
-def _names(classes: Sequence[str]) -> str:
-    """Classes as Python; many that are numbered as a range."""
-    count = len(classes)
-    if count >= FEW and list(classes) == [str(at) for at in range(count)]:
-        return f"map(str, range({count}))"
-    return f"[{', '.join(map(literal, classes))}]"
-
-
-def _cells(cells: Sequence[Cell], blanks: Sequence[str], decimal: str) -> list[Statement]:
-    """What is to be done to the texts of cells before they are numbers, classes or days."""
-    found = []
-    if blanks:
-        found.append(f"pl.all().replace([{', '.join(map(literal, blanks))}], None)")
-    if decimal == "," and any(one.kind in NUMBERS for one in cells):
-        names = "[name for name, kind in schema.items() if kind == pl.Float64]"
-        found.append(
-            f'pl.col({names}).str.replace(".", "?", literal=True).str.replace(",", ".", literal=True)'
-        )
-    for one in cells:
-        if one.kind == "date" and not one.keyed:
-            form = f"{literal(one.details[0])}, " if one.details and one.details[0] else ""
-            found.append(f'pl.col({literal(one.name)}).str.to_datetime({form}time_unit="us")')
-    return [Statement(f"table.with_columns({one})", target="table") for one in found]
 
 
 def _needed(cell: Cell, missing: str) -> bool:

@@ -13,7 +13,7 @@ from engine.data.images.files import load_image_files, load_masked_images
 from engine.data.series.files import load_series
 from engine.data.sets.drawn import load_drawn
 from engine.data.sets.public import load_cifar, load_idx_images
-from engine.data.tables.files import load_text_table
+from engine.data.tables.files import load_sheet, load_text_table, load_typed_table
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.emit.sources import arrays, clouds, drawn, graphs, images, public, series, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
@@ -24,6 +24,8 @@ WRITERS: Mapping[Function, Writer] = {
     load_arrays: Writer(arrays.write_arrays),
     load_series: Writer(series.write_series, series.MAY_CARRY),
     load_text_table: Writer(tables.text_table),
+    load_typed_table: Writer(tables.typed_table),
+    load_sheet: Writer(tables.sheet_table, tables.MAY_CARRY),
     load_cloud: Writer(clouds.write_cloud, clouds.MAY_CARRY),
     load_clouds: Writer(clouds.write_clouds, clouds.MAY_CARRY),
     load_drawn: Writer(drawn.write_drawn),

@@ -224,15 +224,11 @@ def test_the_penguins() -> None:
         ('a,b\n"1",x\n"2","y, z"\n3,x\n4,"y, z"\n', True),
         ("a,b\r\n1,x\r\n2,y\r\n3,x\r\n", True),
         ("a,b\n1,x\n,y\nNA,x\n4,y\n", True),
-        ("a, b\n1, x\n2, y\n3, x\n4, y\n", False),
         ("a,a\n1,x\n2,y\n3,x\n4,y\n", False),
         (",len,kind\n1,2.5,x\n2,3.5,y\n3,1.5,x\n4,9.5,y\n9,8,x\n", True),
         ("b,c\nr1,1,x\nr2,2,y\nr3,3,x\nr4,3,y\n", False),
         ("a,b\r1,x\r2,y\r3,x\r4,y\r", False),
         ("# a,b\n1,x\n2,y\n3,x\n4,y\n", False),
-        ("a,b\n1,x\n−2,y\n3,x\n4,y\n", False),
-        ("a,b\n1,x\ninf,y\n3,x\n4,y\n", False),
-        ('a,b\n1,x\n"",y\n3,x\n4,y\n', False),
         ("a b\n1 x\n2 y\n3 x\n4 y\n5 x\n", False),
     ],
 )
@@ -248,6 +244,56 @@ def test_the_opener_says_whether_a_file_is_plain(tmp_path: Path, text: str, plai
         table = tuple((name, kind, "input" if role == "ignore" else role, *details)
                       for name, kind, role, *details in params["table"])  # type: ignore[union-attr,misc]  # fmt: skip
         assert_alike(data_of("TableFile", {**params, "split": "random", "table": table}))
+
+
+LOOSE = (
+    "a, b\n1, x\n2, y\n3, x\n4, y\n",
+    "a,b \n1,x\n2 ,y\n\t3,x\n4, y \n",
+    "a,b\n1,x\n−2,y\n3,x\n4,y\n",
+    "a,b\n1,x\ninf,y\n3,x\nNaN,y\n5,y\n",
+    'a,b\n1,x\n"",y\n3,x\n4,y\n6,"x "\n',
+    "a,b,c\n1, ,x\n2,3,y\n NA ,5,x\n4,6,y\n7,8,x\n",
+)
+
+
+@pytest.mark.parametrize("text", LOOSE)
+@pytest.mark.parametrize("missing", MISSING)
+def test_cells_that_need_care(tmp_path: Path, text: str, missing: str) -> None:
+    path = tmp_path / "t.csv"
+    head, body = text.split("\n", 1)
+    path.write_text(head + "\n" + 4 * body, encoding="utf-8")
+    opened = open_data(path)
+    assert opened.params["loose"] is True and opened.params["plain"] is False
+    for scaling in SCALING:
+        data = data_of("TableFile", {**opened.params, "missing": missing, "scaling": scaling})
+        assert not is_carried(data)
+        assert_alike(data)
+
+
+FORMED = (
+    ["1,234.50 $", "12 $", "-3.5 $", "(7.25 $)", "999,999 $", "1 $"],
+    ["1.234,5 €", "12 €", "-3,5 €", "€ 8", "999.999 €", "1 €"],
+    ["12%", "13.5%", "-1%", "100%", "0%", "7%"],
+    ["1 234", "1\u00a0500,5", "12", "-7", "99 000", "3,25"],
+    ["1'234.5", "2'000", "12", "7’500", "(3)", "1"],
+)
+
+
+@pytest.mark.parametrize("cells", FORMED, ids=lambda cells: str(cells[0]))
+@pytest.mark.parametrize("padded", [False, True])
+def test_numbers_in_a_form_of_their_own(tmp_path: Path, cells: list[str], padded: bool) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{cell}{' ' * padded};{at / 4};{'xy'[at % 2]}" for at, cell in enumerate(cells * 5)]
+    path.write_text("\n".join(["price;level;kind", *rows, ""]), encoding="utf-8")
+    params = open_data(path).params
+    table = params["table"]
+    assert isinstance(table, tuple) and len(table[0]) == 4, table  # type: ignore[arg-type]
+    data = data_of("TableFile", params)
+    assert not is_carried(data)
+    assert_alike(data)
+    load = load_of(data)
+    path.write_text("\n".join(["price;level;kind", *rows, "1.2.3;1;x", ""]), encoding="utf-8")
+    assert "1.2.3?" in refuses(load, tmp_path)
 
 
 # -- a file that changed since
