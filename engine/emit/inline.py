@@ -74,7 +74,8 @@ def measuring_inline(
         return []
     outputs = {one: [port.name for port in kind.ports_out] for one, kind in kinds.items()}
     shown = [one for one, found in methods.items() if set(found) & set(outputs[one])]
-    computed = inline(made, wanted, None, beside=[(one, port) for one in shown for port in outputs[one]])
+    beside = [(one, port) for one in shown for port in outputs[one] if port in methods[one]]
+    computed = inline(made, wanted, None, beside=beside)
     names = NameBook(("loss", *made.losses.values(), *made.metrics.values()))
     scores = {names.give(key): value for key, value in played.items()}
     for one, found in methods.items():

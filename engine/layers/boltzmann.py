@@ -36,10 +36,6 @@ class RBM(nn.Module):
     def visible_of(self, h: Tensor) -> Tensor:
         return torch.sigmoid(h @ self.weight + self.visible_bias)
 
-    def free_energy(self, v: Tensor) -> Tensor:
-        """F(v) = -aᵀv - Σ log(1 + exp(Wv + b)), (N,): p(v) ∝ exp(-F(v))."""
-        return -(v @ self.visible_bias) - F.softplus(v @ self.weight.T + self.hidden_bias).sum(1)
-
     def update(self, v: Tensor) -> dict[str, Tensor]:
         """Lower the free energy of the data and raise it where the chain went. The loss: squared error."""
         h = self.hidden_of(v)

@@ -89,7 +89,7 @@ def excited(
     """
     seen: list[Tensor] = []
 
-    def keep(module: nn.Module, given: Any, found: Any) -> None:
+    def keep(_module: nn.Module, _given: Any, found: Any) -> None:
         seen.append(found[0] if isinstance(found, tuple) else found)
 
     def value(x: Tensor) -> Tensor:

@@ -246,12 +246,12 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses and metrics of a batch."""
-    point = batch["point"]                    # (N, 2)
-    x = model.means(point)                    # (N, 3, 2)
-    x = model.covariances(x)                  # (N, 3)
-    mixing_weights = model.mixing_weights(x)  # (N, 3)
-    mixture_responsibilities, mixture_log_likelihood = model.mixture(mixing_weights)  # (N, 3), (N, 1)
-    return {"log_likelihood": mixture_log_likelihood.mean()}
+    point = batch["point"]                      # (N, 2)
+    x = model.means(point)                      # (N, 3, 2)
+    x = model.covariances(x)                    # (N, 3)
+    mixing_weights = model.mixing_weights(x)    # (N, 3)
+    _, mixture = model.mixture(mixing_weights)  # (N, 1)
+    return {"log_likelihood": mixture.mean()}
 
 
 def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:

@@ -143,7 +143,7 @@ def moments(splits: dict[str, dict[str, Any]], axes: tuple[int, ...]) -> tuple[T
     return mean + shift, (squares / n - shift.square()).clamp(min=0).sqrt()
 
 
-def axes_of(dimensions: int) -> tuple[int, ...]:
+def axes_of() -> tuple[int, ...]:
     """The axes that share their statistics, for values of `dimensions` axes with the rows'."""
     return (0,)
 
@@ -174,7 +174,7 @@ def change_all(splits: dict[str, dict[str, Any]], found: Fitted) -> Fitted:
 
 def standardise(splits: dict[str, dict[str, Any]]) -> Fitted:
     """Standard deviations from the mean; what never varies becomes 0."""
-    mean, deviation = moments(splits, axes_of(splits["train"]["nodes"].dim()))
+    mean, deviation = moments(splits, axes_of())
     scale = torch.where(deviation > 1e-12, deviation, 1.0)
 
     def change(x: Tensor) -> Tensor:

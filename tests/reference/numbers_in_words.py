@@ -152,7 +152,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     made = learned_words([left[row] for row in train], 40)
     target = learned_words([right[row] for row in train], 16)
     tokens, mask, lengths = filled_up([made.ids(one) for one in left], 8, False)
-    whole, there, _ = filled_up([target.ids(one) for one in right], 6, True)
+    whole, _, _ = filled_up([target.ids(one) for one in right], 6, True)
     columns = {"source": tokens, "next": whole[:, 1:]}
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 

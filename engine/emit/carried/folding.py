@@ -40,7 +40,7 @@ COMPUTING = (
         "square",
         "sum",
     ),
-    *("cpu", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze"),
+    *("cpu", "dim", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze"),
 )
 DRAWING = ("bernoulli", "manual_seed", "multinomial", "normal", "poisson", "rand", "seed", "set_")
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {

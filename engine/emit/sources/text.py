@@ -129,7 +129,7 @@ train = rows["train"].tolist()
 made = $learn([left[row] for row in train], $size)
 target = $learn([right[row] for row in train], $target_size)
 tokens, mask, lengths = filled_up([made.ids(one) for one in left], $length, False)
-whole, there, _ = filled_up([target.ids(one) for one in right], $target_length, True)
+whole, $there, _ = filled_up([target.ids(one) for one in right], $target_length, True)
 """
 
 
@@ -233,6 +233,7 @@ def write_pairs(reading: Reading) -> Straight | None:
     lines += tree(
         PAIRS,
         split=split,
+        there="there" if "target_mask" in reading.wanted else "_",
         learn=how["learn"].__name__,
         size=how["size"],
         target_size=how["target_size"],

@@ -17,6 +17,7 @@ from engine.layers.hopfield import Hopfield
 from engine.layers.least_squares import LeastSquares
 from engine.layers.oja import Oja
 from engine.layers.perceptron import Perceptron
+from tests.engine.exact import free_energy
 
 HAND = (0.4, 0.2, -1.2, 0.7, -0.7, -0.7, 0.4, -0.5, 2.3)  # seed 000 App. B, W1 then W2
 
@@ -325,7 +326,7 @@ def test_contrastive_divergence_goes_up_the_likelihood() -> None:
     start.weight.copy_(torch.tensor([[0.5, -1.0, 0.3], [-0.4, 0.8, 1.0]]))
     everything = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3)))
     with torch.enable_grad():
-        likelihood = -start.free_energy(data).mean() - torch.logsumexp(-start.free_energy(everything), 0)
+        likelihood = -free_energy(start, data).mean() - torch.logsumexp(-free_energy(start, everything), 0)
         names, weights = zip(*start.named_parameters(), strict=True)
         exact = torch.cat([slope.flatten() for slope in torch.autograd.grad(likelihood, weights)])
     similar = {}
@@ -350,7 +351,7 @@ def test_the_pseudo_likelihood_is_that_of_its_definition() -> None:
     for unit in range(3):
         other = v.clone()
         other[0, unit] = 1 - other[0, unit]
-        wanted += torch.log(torch.sigmoid(net.free_energy(other) - net.free_energy(v))).item()
+        wanted += torch.log(torch.sigmoid(free_energy(net, other) - free_energy(net, v))).item()
     found = net.pseudo_likelihood(v.repeat(3000, 1))
     assert found.item() == pytest.approx(wanted, rel=0.02)
 

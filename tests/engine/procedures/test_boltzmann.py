@@ -12,6 +12,7 @@ from engine.document.graph import Project
 from engine.document.plan import Phase, Plan, Rule
 from engine.layers.boltzmann import RBM
 from engine.procedures.boltzmann import gibbs_chain
+from tests.engine.exact import free_energy
 from tests.engine.procedures.running import in_three_ways, loaded, names_of, states_of
 from tests.engine.sketches import Sketch
 
@@ -32,7 +33,7 @@ def test_the_chain_comes_to_the_distribution_that_enumeration_gives() -> None:
     rbm = RBM(3, 2)
     rbm.weight.copy_(torch.tensor([[1.5, -1.0, 0.5], [-0.5, 2.0, 1.0]]))
     every = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3)))
-    exact = torch.softmax(-rbm.free_energy(every), 0)
+    exact = torch.softmax(-free_energy(rbm, every), 0)
     draws = torch.Generator().manual_seed(0)
     *_, last = gibbs_chain(rbm, torch.zeros(20_000, 3), draws=draws, rounds=30, held=0, rest="blank")
     code = (last["state"] @ torch.tensor([4.0, 2.0, 1.0])).long()

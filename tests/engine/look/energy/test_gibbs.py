@@ -7,6 +7,7 @@ import torch
 from engine.layers.boltzmann import RBM
 from engine.look.energy.gibbs import gibbs
 from engine.procedures.boltzmann import emptied
+from tests.engine.exact import free_energy
 
 
 def small() -> RBM:
@@ -22,7 +23,7 @@ def small() -> RBM:
 def test_many_chains_come_to_the_exact_distribution() -> None:
     rbm = small()
     every = torch.tensor(list(itertools.product((0.0, 1.0), repeat=3)))
-    exact = torch.softmax(-rbm.free_energy(every), 0)
+    exact = torch.softmax(-free_energy(rbm, every), 0)
     start = torch.zeros(20_000, 3)
     chain = gibbs(rbm.hidden_of, rbm.visible_of, start, 30, torch.Generator().manual_seed(0))
     assert chain.visible.shape == (31, 20_000, 3) and chain.hidden.shape == (31, 20_000, 2)
@@ -39,7 +40,7 @@ def test_what_is_held_stays_and_the_rest_follows_the_conditional() -> None:
     chain = gibbs(rbm.hidden_of, rbm.visible_of, start, 30, torch.Generator().manual_seed(1), held)
     assert (chain.states[:, :, 0] == 1).all() and (chain.visible[:, :, 0] == 1).all()
     every = torch.tensor([[1.0, a, b] for a in (0.0, 1.0) for b in (0.0, 1.0)])
-    exact = torch.softmax(-rbm.free_energy(every), 0)
+    exact = torch.softmax(-free_energy(rbm, every), 0)
     code = (chain.states[-1][:, 1:] @ torch.tensor([2.0, 1.0])).long()
     torch.testing.assert_close(torch.bincount(code, minlength=4) / len(code), exact, atol=0.015, rtol=0)
 

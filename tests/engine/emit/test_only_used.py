@@ -1,0 +1,30 @@
+"""An export holds nothing that it does not use: no function, field, variable or branch."""
+
+from __future__ import annotations
+
+import pytest
+from vulture import Vulture
+
+from engine.emit.script import export_script
+from tests.engine.sketches import GALLERY_IDS, catalogue, gallery
+
+# What others call by these names.
+CALLED = {
+    "forward",  # torch
+    "set_to_none",  # a parameter that torch's own method has
+    "attention_weights",  # views of what attention reads
+    "samples",  # views of a chain, and whoever goes on with its samples
+    "accepted",
+}
+# Of plans of several phases, rollouts and rules: fields and parameters that some of them need.
+OF_PHASES = {"each_alike", "optimiser", "schedule", "steps_per_epoch", "until", "weights"}
+WITH_PHASES = {"dqn-grid", "perceptron-gates", "pruned-digits", "stacked-autoencoder", "teacher-student"}
+
+
+@pytest.mark.parametrize("project_id", GALLERY_IDS)
+def test_everything_in_a_script_is_used(project_id: str) -> None:
+    found = Vulture()
+    found.scan(export_script(gallery(project_id), catalogue(), procedures="all").text)
+    unused = {one.name for one in found.get_unused_code(min_confidence=60)} - CALLED
+    assert unused <= (OF_PHASES if project_id in WITH_PHASES else set())
+    assert bool(unused) == (project_id in WITH_PHASES)
