@@ -73,7 +73,7 @@ def batches(
     for found in zip(*map(read_ahead, streams, orders), strict=True):  #? ahead
         yield {name: column for part in found for name, column in part.items()}
     for parts in zip(*orders, strict=True):  #? not ahead
-        batch = {}
+        batch: dict[str, Tensor] = {}
         for columns, at in zip(streams, parts, strict=True):
             batch |= {name: column.index_select(0, at.to(column.device)) for name, column in columns.items()}
         yield batch

@@ -243,7 +243,7 @@ with torch.no_grad():
 """
 
 CLOSED = """
-def closure() -> Tensor:
+def closure() -> Any:
     optimiser.zero_grad()  #? gradient
     loss = $function(model, batch)["loss"]  #? gradient
     optimiser.zero_grad()  #? potential

@@ -189,7 +189,7 @@ def procedure_parts(
     if not offers:
         return []
     functions, parts = procedure_functions(made, offers)
-    table = ["PROCEDURES = {"]
+    table = ["PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {"]
     for one in offers:
         table.append(f'    "{one.name}": ({functions[one.name]}, {{')
         table += [text for spec in one.options for text in _option(spec)]
@@ -215,7 +215,7 @@ def procedure_functions(
     parts = [function_lines(made, one, functions[one.name]) for one in offers]
     if any(_has(one, Tokens) for one in offers):
         about = "in their order, as they are learned from the data"
-        parts.insert(0, [Statement(f"{TOKENISERS} = []  # {about}")])
+        parts.insert(0, [Statement(f"{TOKENISERS}: list[Any] = []  # {about}")])
     return functions, parts
 
 

@@ -30,7 +30,8 @@ class SelfAttention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         query, key, value = self.split(x)
         read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
-        return self.output(read.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        found: Tensor = self.output(read.transpose(1, 2).flatten(2))
+        return found
 
     def attention_weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """How much each step reads of each other, (N, heads, T, T), and which it may not read, (T, T)."""

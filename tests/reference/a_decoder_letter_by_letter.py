@@ -229,7 +229,8 @@ class SelfAttention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         query, key, value = self.split(x)
         read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
-        return self.output(read.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        found: Tensor = self.output(read.transpose(1, 2).flatten(2))
+        return found
 
     def attention_weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """How much each step reads of each other, (N, heads, T, T), and which it may not read, (T, T)."""
@@ -461,7 +462,7 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
-TOKENISERS = []  # in their order, as they are learned from the data
+TOKENISERS: list[Any] = []  # in their order, as they are learned from the data
 
 
 @torch.no_grad()
@@ -477,7 +478,7 @@ def generate(
     yield from written(scores, tokens, TOKENISERS, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "generate": (generate, {
         "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
         "--method": {

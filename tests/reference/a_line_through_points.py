@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -70,7 +70,7 @@ def load_line(
     return columns_of({"x": x, "y": y}, three_ways(torch.zeros(rows), validation, test, seed), device)
 
 
-def l1(weights: list[Tensor], strength: float) -> Tensor | float:
+def l1(weights: Sequence[Tensor], strength: float) -> Tensor | float:
     """The sum of absolute weights times `strength`; biases and norms (fewer than two axes) don't count."""
     return strength * sum(weight.abs().sum() for weight in weights if weight.ndim >= 2)
 

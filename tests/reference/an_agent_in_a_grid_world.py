@@ -684,7 +684,7 @@ def play(
     yield from played(model.maze, scores, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "play": (play, {
         "--moves": {"type": int, "default": 200, "help": "the most that are made"},
         "--explore": {"type": float, "default": 0.0, "help": "probability of a random action"},

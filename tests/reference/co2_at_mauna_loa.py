@@ -249,7 +249,7 @@ def forecast(
     yield from running_free(ahead, window, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "forecast": (forecast, {
         "--steps": {"type": int, "default": 100, "help": "how many values ahead"},
     }),

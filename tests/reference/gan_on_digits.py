@@ -344,7 +344,7 @@ def sample(
     yield from sampled(decode, next(model.parameters()), (64,), 1.0, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "sample": (sample, {
         "--count": {"type": int, "default": 16, "help": "how many examples"},
         "--way": {

@@ -325,7 +325,7 @@ def recall_saturating(
     yield from recalled(model.saturating, start, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "recall_hebb": (recall_hebb, {
         "--steps": {"type": int, "default": 20, "help": "how often the state is renewed"},
         "--turned": {

@@ -315,7 +315,7 @@ def sample(
     yield from denoised(noise_in, model.mixture, next(model.parameters()), (2,), (1,), draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "sample": (sample, {
         "--count": {"type": int, "default": 200, "help": "how many examples"},
         "--steps": {"type": int, "default": 50, "help": "from noise to examples"},

@@ -350,7 +350,7 @@ def gibbs(
     yield from gibbs_chain(model.rbm, pixels, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "gibbs": (gibbs, {
         "--rounds": {"type": int, "default": 20, "help": "how often both layers are drawn"},
         "--held": {

@@ -365,7 +365,7 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
-TOKENISERS = []  # in their order, as they are learned from the data
+TOKENISERS: list[Any] = []  # in their order, as they are learned from the data
 
 
 @torch.no_grad()
@@ -381,7 +381,7 @@ def generate(
     yield from written(scores, tokens, TOKENISERS, draws=draws, **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "generate": (generate, {
         "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
         "--method": {

@@ -501,7 +501,7 @@ def interpolate(
     yield from walked(decode, encoder_1, (128,), **options)
 
 
-PROCEDURES = {
+PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
     "interpolate": (interpolate, {
         "--count": {"type": int, "default": 9, "help": "how many steps, the two ends included"},
     }),

@@ -6,7 +6,7 @@ exports carry their source.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.catalogue.params import param
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-def l1(weights: list[Tensor], strength: float) -> Tensor | float:
+def l1(weights: Sequence[Tensor], strength: float) -> Tensor | float:
     """The sum of absolute weights times `strength`; biases and norms (fewer than two axes) don't count."""
     return strength * sum(weight.abs().sum() for weight in weights if weight.ndim >= 2)
 
 
-def l2(weights: list[Tensor], strength: float) -> Tensor | float:
+def l2(weights: Sequence[Tensor], strength: float) -> Tensor | float:
     """Half the sum of squares times `strength`; biases and norms (fewer than two axes) don't count."""
     return strength / 2 * sum(weight.square().sum() for weight in weights if weight.ndim >= 2)
 
 
-def weight_elimination(weights: list[Tensor], strength: float, scale: float) -> Tensor | float:
+def weight_elimination(weights: Sequence[Tensor], strength: float, scale: float) -> Tensor | float:
     """`strength` times how many weights are large beside `scale`, counted softly; biases and norms apart."""
     squares = [(weight / scale).square() for weight in weights if weight.ndim >= 2]
     return strength * sum((square / (1 + square)).sum() for square in squares)
