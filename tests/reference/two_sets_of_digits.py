@@ -227,7 +227,7 @@ def batches(
     rows, steps = [len(split[names[0]]) for names in STREAMS], steps_of(split, size)
     orders = [parts_of(n, steps, shuffle, size) for n in rows]
     for parts in zip(*orders, strict=True):
-        batch = {}
+        batch: dict[str, Tensor] = {}
         for columns, at in zip(streams, parts, strict=True):
             batch |= {name: column.index_select(0, at.to(column.device)) for name, column in columns.items()}
         yield batch

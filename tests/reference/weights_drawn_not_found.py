@@ -299,7 +299,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
     step = 0
     for epoch in range(epochs):
         for batch in batches(data["train"], shuffle, len(data["train"]["x"])):
-            def closure() -> Tensor:
+            def closure() -> Any:
                 optimiser.zero_grad()
                 found = objective(model, batch)
                 loss = len(batch["x"]) * found["loss"]  # of all rows together
