@@ -21,7 +21,7 @@ from engine.data.open.opening import Opened, reader, stamp
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import TARGETS, Plan, listed, roles, say_missing
-from engine.data.tables.plain import found_plain, plain_typed, reads_text
+from engine.data.tables.plain import found_plain, reads_text, reads_typed
 from engine.data.tables.reading import (
     cell_form,
     decoded,
@@ -84,11 +84,11 @@ def open_it(path: Path, watch: Watch) -> Opened:
             frame = read_typed_table(path, None)
             found = _images_in(path, frame, watch)
             params, said = _in_seconds(path, frame.columns)
-            params["plain"] = plain_typed(path, frame)
+            params |= found_plain(reads_typed(path, frame), frame)
             return found or _from_frame(path, frame, params, said, 1, watch)
         if path.suffix.casefold() in RECORDS:
             frame = read_records(path, None)
-            return _from_frame(path, frame, {"plain": plain_typed(path, frame)}, [], 1, watch)
+            return _from_frame(path, frame, found_plain(reads_typed(path, frame), frame), [], 1, watch)
         from engine.data.open.images import names_images, open_list
 
         return open_list(path, watch) if names_images(path) else _from_text(path, head, watch)
@@ -152,7 +152,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
         if path.suffix.casefold() in SHEETS:
             with _watched(watch):
                 frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
-            kept |= found_plain("" if aside else "plain", frame)
+            kept |= found_plain("plain", frame)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
         with open(path, "rb") as file:
             if file.read(8).startswith(MARKS) or path.suffix.casefold() in RECORDS:
@@ -187,7 +187,7 @@ def _from_sheet(path: Path, watch: Watch) -> Opened:
         params["units"] = units_of(rows[skip + 1])
         remarks += _say_units(rows[skip], rows[skip + 1], aside)
     frame = read_sheet(path, name, header=header, skip=skip, aside=aside)
-    params |= found_plain("" if aside else "plain", frame)
+    params |= found_plain("plain", frame)
     return _from_frame(path, frame, params, remarks, skip + header + 1, watch)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
-from engine.data.tables.reading import nameable
+from engine.data.tables.reading import decoded, nameable, separator
 from engine.data.tables.sniff import Form
 from engine.values import Value
 
@@ -42,19 +41,18 @@ def reads_text(path: Path, form: Form, frame: Any) -> str:
     """
     import polars as pl
 
-    if form.delimiter in ("spaces", "arff") or len(form.quote) > 1 or form.aside or not nameable(path):
+    if not nameable(path):
         return ""
     try:
-        text = None if form.encoding == "utf-8" else io.StringIO(path.read_text(encoding=form.encoding))
         found = pl.read_csv(
-            path if text is None else text,
+            decoded(path, form.encoding, form.delimiter, form.quote, form.aside),
             infer_schema=False,
             has_header=form.header,
             skip_lines=form.skip,
-            separator=form.delimiter,
-            quote_char=form.quote or None,
+            separator=separator(form.delimiter),
+            quote_char=form.quote[-1:] or None,
         )
-    except (OSError, UnicodeError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+    except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return ""
     names = [name if name and form.header else f"column {at}" for at, name in enumerate(found.columns, 1)]
     tidy = [" ".join(name.split()) for name in names]
@@ -66,22 +64,24 @@ def reads_text(path: Path, form: Form, frame: Any) -> str:
     return "loose" if found.with_columns(pl.all().replace("", None)).equals(frame) else ""
 
 
-def plain_typed(path: Path, frame: Any) -> bool:
-    """Whether polars' own reader finds a `frame`, whose numbers are all finite and texts all plain."""
+def reads_typed(path: Path, frame: Any) -> str:
+    """ "plain" where polars' own reader finds a `frame` whose numbers are all finite, "loose" for Parquet and
+    Arrow, whose columns may be parted; "" for others."""
     import polars as pl
 
     reader = reader_for(path.name)
     if not nameable(path):
-        return False
+        return ""
     how: dict[str, Any] = {"infer_schema_length": None} if "json" in reader else {}
     try:
         found = getattr(pl, reader.removeprefix("pl."))(path, **how)
     except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return False
+        return ""
     floats = found.select(pl.col(pl.Float64, pl.Float32))
     finite = not floats.width or floats.select(pl.all_horizontal(pl.all().is_finite().all())).item()
-    same = found.schema == frame.schema and found.equals(frame)
-    return bool(same and finite) and plain_cells(found)
+    if finite and found.schema == frame.schema and found.equals(frame):
+        return "plain"
+    return "" if "json" in reader else "loose"
 
 
 def plain_cells(frame: Any) -> bool:

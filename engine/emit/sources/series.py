@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.data.series.files import read_numpy_series, read_text_series
+from engine.data.series.files import read_numpy_series, read_sheet_series, read_typed_series
 from engine.data.series.windows import clock_of, cut_windows, series_parts
 from engine.data.splits import split_in_time
 from engine.emit.sources.parts import literal
 from engine.emit.sources.straight import Function, Reading, Straight
-from engine.emit.sources.table_reading import Cell, read_lines, readable, text_source
+from engine.emit.sources.table_reading import (
+    Cell,
+    read_lines,
+    readable,
+    sheet_source,
+    text_source,
+    typed_source,
+)
 from engine.emit.sources.tables import DAY
+from engine.emit.sources.tables import MAY_CARRY as OF_TABLES
 from engine.emit.statements import Statement, tree, walked
 
-MAY_CARRY: tuple[Function, ...] = (clock_of, cut_windows, series_parts)
+MAY_CARRY: tuple[Function, ...] = (clock_of, cut_windows, series_parts, *OF_TABLES)
 HELD = 20_000_000  # numbers of windows that are cut at once
 
 NUMPY = """
@@ -134,9 +142,10 @@ def write_series(reading: Reading) -> Straight | None:
     names = list(dict.fromkeys([*how["inputs"], *how["targets"]]))
     ordered, clock = how["order"] == "by time", "clock" in reading.wanted
     several = bool(how["series"])
-    lines = _read(reading, names, ordered or clock)
-    if lines is None:
+    found = _read(reading, names, ordered or clock)
+    if found is None:
         return None
+    lines, carried = found
     first, last = how["skip"], "" if how["most"] is None else str(how["skip"] + how["most"])
     span = f"{first or ''}:{last}" if first or last else ""
     about = {"difference": how["difference"], "scaled": how["standardise"], "clock": clock}
@@ -148,14 +157,14 @@ def write_series(reading: Reading) -> Straight | None:
         "cut": bool(span) and not several,
         "cut_clock": bool(span) and not several and clock,
     }
-    if how["read"] is read_text_series:
+    if how["read"] is not read_numpy_series:
         lines += _readings(how, names, span, flags, ordered or clock)
     elif flags["cut"]:
         lines += tree("values = values[$span]", span=span)
     whole = f"[{span}]" if span else ""
     lines += tree(TOGETHER if several else ALONE, prepared=prepared, span=whole, **about)
     lines += _windows(reading, names, clock, several)
-    carries: list[Function] = [clock_of] if clock else []
+    carries: list[Function] = [*carried, *([clock_of] if clock else [])]
     if any("cut_windows(" in one.plain for one in walked(lines)):
         carries.append(cut_windows)
     if how["between"]:
@@ -163,14 +172,14 @@ def write_series(reading: Reading) -> Straight | None:
     return Straight(lines, "windows", carries)
 
 
-def _read(reading: Reading, names: Sequence[str], timed: bool) -> list[Statement] | None:
-    """Lines that read a file as `table`, or as `values` (n, F)."""
+def _read(
+    reading: Reading, names: Sequence[str], timed: bool
+) -> tuple[list[Statement], Sequence[Function]] | None:
+    """Lines that read a file as `table`, or as `values` (n, F), and what they carry."""
     how = reading.options
     if how["read"] is read_numpy_series:
         at = [int(name) - 1 for name in names]
-        return tree(NUMPY, file=literal(how["file"]), columns=at)
-    if how["read"] is not read_text_series:
-        return None
+        return tree(NUMPY, file=literal(how["file"]), columns=at), ()
     about = {str(name): (str(kind), tuple(map(str, rest))) for name, kind, _, *rest in how["columns"]}
     if not {about[name][0] for name in names} <= {"number", "whole", "yes-no"}:
         return None
@@ -181,8 +190,13 @@ def _read(reading: Reading, names: Sequence[str], timed: bool) -> list[Statement
         cells += [Cell(how["series"], "category", "group", ())]
     if not readable(cells):
         return None
-    source = text_source(reading, how["table"], [one.name for one in cells])
-    return None if source is None else read_lines(cells, how["file"], source)
+    if how["read"] is read_sheet_series:
+        source = sheet_source(reading, how["table"])
+    elif how["read"] is read_typed_series:
+        source = typed_source(reading, ())
+    else:
+        source = text_source(reading, how["table"], [one.name for one in cells])
+    return None if source is None else (read_lines(cells, how["file"], source), source.carries)
 
 
 def _readings(

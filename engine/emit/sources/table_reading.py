@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from engine.data.tables.nested import flattened
 from engine.data.tables.plain import READERS, reader_for
-from engine.data.tables.reading import column_names
+from engine.data.tables.reading import column_names, separator
 from engine.emit.sources.parts import literal
 from engine.emit.sources.straight import Function, Reading
 from engine.emit.statements import Statement, tree, under
@@ -29,10 +30,24 @@ except $errors as error:$why
 table = table.with_columns(pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64)))  #? finite
 """
 
+PLAIN_LINES = r"""
+text = file.read_text(encoding=$encoding)
+names = re.findall(r"(?im)^\s*@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", text)  #? arff
+lines = text.split("\n")
+for at in $blank:  #? aside
+    lines[at] = ""
+lines = [re.sub(r"^\s*#\s*(?=[^\W\d])", "", line) for line in lines]  #? spaces
+lines = ["\t".join(re.findall(r'"[^"]*"|\S+', line)) for line in lines]  #? spaces
+lines = [",".join(names), *(line for line in lines if line.lstrip()[:1] not in ("@", "%"))]  #? arff
+lines = [re.sub(r'\\(["\\])', lambda one: one[1] * (1 + (one[1] == '"')), line) for line in lines]  #? escaped
+"""
+
 SHEET = """
 book = fastexcel.read_excel(file)
 table = book.load_sheet($sheet, header_row=None, skip_rows=$skip, dtypes="string").to_polars()
 names = column_names(list(table.row(0)))  #? header
+number = pl.int_range(pl.len())  #? blank
+table = table.select(pl.when(~number.is_in($aside)).then(pl.all()).name.keep())  #? blank
 table = table.slice(1).rename(dict(zip(table.columns, names, strict=True)))  #? header
 table.columns = [f"column {at + 1}" for at in range(table.width)]  #? not header
 """
@@ -87,27 +102,26 @@ class Source:
 
 
 def text_source(reading: Reading, form: Mapping[str, Any], names: Sequence[str]) -> Source | None:
-    """A table of delimited text with columns of these names; None for forms that are read in another way."""
-    loose = reading.data.loosely()
-    if form["delimiter"] in ("spaces", "arff") or form.get("aside") or len(form["quote"]) > 1:
-        return None
+    """A table of delimited text with columns of these names; None where it is neither plain nor loose."""
+    loose, arff = reading.data.loosely(), form["delimiter"] == "arff"
     if not loose and not reading.data.plainly():
         return None
-    file = "file"
-    if form["encoding"] != "utf-8":
-        file = f"io.StringIO(file.read_text(encoding={literal(form['encoding'])}))"
     given = {
         "has_header": (form["header"], True),
-        "skip_lines": (form["skip"], 0),
-        "separator": (form["delimiter"], ","),
-        "quote_char": (form["quote"] or None, '"'),
+        "skip_lines": (0 if arff else form["skip"], 0),
+        "separator": (separator(form["delimiter"]), ","),
+        "quote_char": (form["quote"][-1:] or None, '"'),
     }
+    lines = _plain_lines(form)
+    file = 'io.StringIO("\\n".join(lines))' if lines else "file"
+    if not lines and form["encoding"] != "utf-8":
+        file = f"io.StringIO(file.read_text(encoding={literal(form['encoding'])}))"
     how = "".join(f", {name}={literal(value)}" for name, (value, usual) in given.items() if value != usual)
     read = f"pl.read_csv({file}, infer_schema=False{how})"
     unnamed = [name for name in names if re.fullmatch("column [0-9]+", name)]
     if form["header"] and unnamed:  # a cell of the header is empty, or says so
         read += f'.rename({{"": {literal(unnamed[0])}}}, strict=False)'
-    lines = [Statement(read, target="table")]
+    lines.append(Statement(read, target="table"))
     if form["header"] and loose:
         lines += tree('table.columns = [" ".join(name.split()) for name in table.columns]')
     if not form["header"]:
@@ -115,24 +129,48 @@ def text_source(reading: Reading, form: Mapping[str, Any], names: Sequence[str])
     return Source(lines, form["blanks"], form["decimal"], loose)
 
 
-def sheet_source(reading: Reading) -> Source | None:
+def _plain_lines(form: Mapping[str, Any]) -> list[Statement]:
+    """Lines that make a text's `lines` such that polars can read them; none where it can read the file."""
+    aside = form.get("aside", ())
+    ways = {
+        "aside": bool(aside),
+        "spaces": form["delimiter"] == "spaces",
+        "arff": form["delimiter"] == "arff",
+        "escaped": len(form["quote"]) > 1,
+    }
+    encoding = "utf-8-sig" if form["encoding"] == "utf-8" else form["encoding"]
+    comma = "," if len(aside) == 1 else ""
+    blank = f"({', '.join(str(line - 1) for line in aside)}{comma})"
+    return tree(PLAIN_LINES, encoding=literal(encoding), blank=blank, **ways) if any(ways.values()) else []
+
+
+def sheet_source(reading: Reading, form: Mapping[str, Any]) -> Source | None:
     """A sheet of a spreadsheet, all of text."""
-    how = reading.options
-    loose = reading.data.loosely()
-    if how.get("aside") or not (loose or reading.data.plainly()):
+    loose, aside = reading.data.loosely(), form.get("aside", ())
+    if not loose and not reading.data.plainly():
         return None
-    lines = tree(SHEET, sheet=literal(how["sheet"] or 0), skip=how["skip"], header=how["header"])
-    carries = [column_names] if how["header"] else []
-    return Source(lines, how["blanks"], loose=loose, careful=True, carries=carries)
+    lines = tree(
+        SHEET,
+        sheet=literal(form["sheet"] or 0),
+        skip=form["skip"],
+        header=form["header"],
+        aside=[line - form["skip"] - 1 for line in aside],
+        blank=bool(aside),
+    )
+    carries = [column_names] if form["header"] else []
+    return Source(lines, form["blanks"], loose=loose, careful=True, carries=carries)
 
 
-def typed_source(reading: Reading) -> Source | None:
+def typed_source(reading: Reading, blanks: Sequence[str]) -> Source | None:
     """A file that knows the kinds of its columns: Parquet, Arrow or JSON."""
-    how = reading.options
-    if not reading.data.plainly():
+    reader, loose = reader_for(reading.options["file"]), reading.data.loosely()
+    if not loose and not reading.data.plainly():
         return None
-    read = f"{reader_for(how['file'])}(file{READERS[reader_for(how['file'])]})"
-    return Source([Statement(read, target="table")], how["blanks"], text=False, careful=True)
+    read, carries = f"{reader}(file{READERS[reader]})", list[Function]()
+    if loose and "json" not in reader:
+        read, carries = f"flattened({reader.replace('read', 'scan')}(file)).collect()", [flattened]
+    line = Statement(read, target="table")
+    return Source([line], blanks, loose=loose, text=False, careful=True, carries=carries)
 
 
 def read_lines(cells: Sequence[Cell], file: str, source: Source) -> list[Statement]:
@@ -205,10 +243,10 @@ def _cells(cells: Sequence[Cell], source: Source) -> list[Statement]:
     marks = f".replace([{', '.join(map(literal, lost))}], None)" if lost else ""
     numbers = [one for one in cells if one.kind in NUMBERS and not one.keyed]
     if source.loose:
-        found.append(f"pl.all().str.strip_chars(){marks}")
+        found.append(f"{'pl.all()' if source.text else 'pl.col(pl.String)'}.str.strip_chars(){marks}")
     elif marks:
         found.append(f"{'pl.all()' if source.text else 'pl.col(pl.String)'}{marks}")
-    if source.loose and numbers:
+    if source.loose and source.text and numbers:
         found.append(f'pl.col({FLOATS}).str.replace("−", "-", literal=True)')
     plain = [one for one in numbers if not one.details]
     if source.decimal == "," and plain:

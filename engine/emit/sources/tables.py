@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.data.tables.columns import port_name, used_columns
+from engine.data.tables.nested import flattened
 from engine.data.tables.reading import column_names
 from engine.emit.sources.parts import literal
 from engine.emit.sources.splitting import split_lines
@@ -24,7 +25,7 @@ from engine.emit.sources.table_reading import (
 from engine.emit.statements import Statement, tree, under, walked
 
 NEEDED = ("target", "weight", "time")  # a row that lacks one is of no use
-MAY_CARRY: tuple[Function, ...] = (column_names,)
+MAY_CARRY: tuple[Function, ...] = (column_names, flattened)
 SPLITTING = ("splitter", "validation", "test", "folds", "fold", "gap", "seed", "repeats", "balance")
 DAY = "86_400_000_000"
 
@@ -75,13 +76,13 @@ def text_table(reading: Reading) -> Straight | None:
 
 def sheet_table(reading: Reading) -> Straight | None:
     """The lines for `load_sheet`."""
-    source = sheet_source(reading)
+    source = sheet_source(reading, reading.options)
     return None if source is None else table_lines(reading, source)
 
 
 def typed_table(reading: Reading) -> Straight | None:
     """The lines for `load_typed_table`."""
-    source = typed_source(reading)
+    source = typed_source(reading, reading.options["blanks"])
     return None if source is None else table_lines(reading, source)
 
 

@@ -24,7 +24,7 @@ WRITERS: Mapping[Function, Writer] = {
     load_arrays: Writer(arrays.write_arrays),
     load_series: Writer(series.write_series, series.MAY_CARRY),
     load_text_table: Writer(tables.text_table),
-    load_typed_table: Writer(tables.typed_table),
+    load_typed_table: Writer(tables.typed_table, tables.MAY_CARRY),
     load_sheet: Writer(tables.sheet_table, tables.MAY_CARRY),
     load_cloud: Writer(clouds.write_cloud, clouds.MAY_CARRY),
     load_clouds: Writer(clouds.write_clouds, clouds.MAY_CARRY),

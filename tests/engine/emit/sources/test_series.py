@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from engine.catalogue import Data
 from engine.data.open.opening import Opened
 from engine.data.open.series import open_it
 from engine.data.watch import Watch
+from tests.engine.data.open.test_tables import workbook
 from tests.engine.emit.sources import agreeing
 from tests.engine.emit.sources.agreeing import load_of, text_of
 from tests.engine.emit.sources.reading import assert_alike, assert_clean, data_of, is_carried, refuses
@@ -112,6 +114,22 @@ def test_numpy_files(tmp_path: Path, columns: int) -> None:
     opened = open_it(tmp_path / "s.npy", Watch())
     for difference, horizon, skip in product((0, 1), (1, 3), (0, 4)):
         assert_alike(node(opened, difference=difference, horizon=horizon, skip=skip))
+
+
+@pytest.mark.parametrize("end", ["parquet", "arrow", "xlsx"])
+def test_series_in_other_files(tmp_path: Path, end: str) -> None:
+    written(tmp_path / "s.csv", lost=0.1)
+    table = pl.read_csv(tmp_path / "s.csv")
+    path = tmp_path / f"s.{end}"
+    if end == "xlsx":
+        rows = [["" if cell is None else cell for cell in row] for row in table.rows()]
+        workbook(path, {"one": [[*table.columns], *rows]})
+    else:
+        table = table.with_columns(pl.col("when").str.to_datetime("%Y-%m-%d %H:%M"))
+        table.write_parquet(path) if end == "parquet" else table.write_ipc(path)
+    opened = open_it(path, Watch())
+    for order, clock in product(("by time", "as in the file"), (False, True)):
+        assert_alike(node(opened, order=order, clock=clock, missing="interpolate"))
 
 
 def test_large_windows_are_cut_when_they_are_asked_for(tmp_path: Path) -> None:

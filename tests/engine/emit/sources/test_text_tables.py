@@ -229,7 +229,6 @@ def test_the_penguins() -> None:
         ("b,c\nr1,1,x\nr2,2,y\nr3,3,x\nr4,3,y\n", False),
         ("a,b\r1,x\r2,y\r3,x\r4,y\r", False),
         ("# a,b\n1,x\n2,y\n3,x\n4,y\n", False),
-        ("a b\n1 x\n2 y\n3 x\n4 y\n5 x\n", False),
     ],
 )
 def test_the_opener_says_whether_a_file_is_plain(tmp_path: Path, text: str, plain: bool) -> None:
@@ -296,6 +295,36 @@ def test_numbers_in_a_form_of_their_own(tmp_path: Path, cells: list[str], padded
     assert "1.2.3?" in refuses(load, tmp_path)
 
 
+ROWS = [(at / 4, at % 7 - 2.5, "xy"[at % 2]) for at in range(40)]
+WEKA = """% about
+@relation r
+
+@attribute length numeric
+@attribute 'the width' numeric
+@attribute kind {x,y}
+@data
+"""
+BY_LINES = {
+    "spaces": "length  width kind\n" + "".join(f"{a}   {b} {c}\n" for a, b, c in ROWS),
+    "marked": "# length  width kind\n" + "".join(f"  {a}   {b} {c}\n" for a, b, c in ROWS),
+    "in quotes": "length width kind\n" + "".join(f'{a} {b} "{c} z"\n' for a, b, c in ROWS),
+    "units": "length,width,kind\ncm,mm,\n" + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS),
+    "weka": WEKA + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS) + "% the end\n",
+    "escaped": "length,width,kind\n" + "".join(f'{a},{b},"{c} \\"z\\", so"\n' for a, b, c in ROWS),
+}
+
+
+@pytest.mark.parametrize("name", BY_LINES)
+@pytest.mark.parametrize("missing", MISSING)
+def test_texts_that_are_no_plain_cells(tmp_path: Path, name: str, missing: str) -> None:
+    (tmp_path / "t.txt").write_text(BY_LINES[name], encoding="utf-8")
+    params = open_data(tmp_path / "t.txt").params
+    assert params["plain"] or params["loose"], params
+    data = data_of("TableFile", {**params, "missing": missing})
+    assert not is_carried(data)
+    assert_alike(data)
+
+
 # -- a file that changed since
 
 
@@ -341,4 +370,8 @@ def test_lines_are_clean_for_ruff_and_mypy(tmp_path: Path) -> None:
             if columns is not MIXED:
                 how = {**how, "split": "random", "balance": "as they come"}
             texts.append(text_of(data_of("TableFile", {**params, **how})))
+    for name, text in BY_LINES.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "t.txt").write_text(text, encoding="utf-8")
+        texts.append(text_of(data_of("TableFile", open_data(tmp_path / name / "t.txt").params)))
     assert_clean(tmp_path, texts)

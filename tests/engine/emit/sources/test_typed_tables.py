@@ -95,12 +95,34 @@ def test_every_column_in_every_role(tmp_path: Path, role: str) -> None:
         assert_alike(node(opened, table=tuple(map(tuple, rows)), split="random"))
 
 
-def test_what_is_nested_or_not_finite_is_carried(tmp_path: Path) -> None:
-    nested = pl.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0]] * 20, "y": ["a", "b"] * 20})
-    times = pl.DataFrame({"x": [timedelta(seconds=at) for at in range(40)], "y": ["a", "b"] * 20})
-    odd = pl.DataFrame({"x": [1.0, float("nan")] * 20, "z": range(40), "y": ["a", "b"] * 20})
-    for number, table in enumerate((nested, times, odd)):
-        assert is_carried(node(saved(tmp_path / f"{number}.parquet", table)))
+@pytest.mark.parametrize("end", ["parquet", "arrow"])
+def test_columns_that_are_parted_and_cells_that_need_care(tmp_path: Path, end: str) -> None:
+    halves = ["a", "b"] * 20
+    for number, table in enumerate(
+        (
+            pl.DataFrame({"x": [[1.0, float(at)] for at in range(40)], "y": halves}),
+            pl.DataFrame({"x": [{"p": at, "q": at % 7} for at in range(40)], "y": halves}),
+            pl.DataFrame({"x": [timedelta(seconds=at) for at in range(40)], "z": range(40), "y": halves}),
+            pl.DataFrame({"x": [1.0, float("nan"), 2.0, 5.0] * 10, "z": range(40), "y": halves}),
+            pl.DataFrame(
+                {"x": [float(at) for at in range(40)], "z": [" p", "q ", "p", "q"] * 10, "y": halves}
+            ),
+        )
+    ):
+        opened = saved(tmp_path / f"{number}.{end}", table)
+        for missing in MISSING:
+            data = node(opened, missing=missing)
+            assert not is_carried(data)
+            assert_alike(data)
+
+
+def test_units_below_the_header_of_a_sheet(tmp_path: Path) -> None:
+    rows: list[list[str | float]] = [["length", "width", "kind"], ["cm", "mm", ""]]
+    rows += [[at / 4, at % 5 - 1.5, "abc"[at % 3]] for at in range(45)]
+    workbook(tmp_path / "t.xlsx", {"one": rows})
+    opened = open_data(tmp_path / "t.xlsx")
+    assert opened.params["aside"] == (2,)
+    assert_alike(node(opened))
 
 
 @pytest.mark.parametrize(("header", "above"), [(True, 0), (True, 2), (False, 0)])
