@@ -20,7 +20,7 @@ def evenly(n: int, count: int) -> Tensor:
     return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
@@ -30,11 +30,11 @@ def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tup
     return order[~held], order[held]
 
 
-def three_ways(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+def stratified_split(labels: Tensor, validation: float, test: float, seed: int) -> dict[str, Tensor]:
     """Rows of each split; the fractions are of all rows, in every class alike."""
     shuffle = torch.Generator().manual_seed(seed)
-    rest, tested = stratified(labels, test, shuffle)
-    kept, held = stratified(labels[rest], validation / (1 - test), shuffle)
+    rest, tested = stratified_holdout(labels, test, shuffle)
+    kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 

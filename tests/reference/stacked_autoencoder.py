@@ -50,7 +50,7 @@ def evenly(n: int, count: int) -> Tensor:
     return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
 
 
-def stratified(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
+def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
@@ -76,7 +76,7 @@ def load_mnist(
     digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
     test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
     test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
-    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    kept, held = stratified_holdout(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
     return {
         "train": columns(image[kept.numpy()], digit[kept.numpy()]),
         "validation": columns(image[held.numpy()], digit[held.numpy()]),

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.data.splits import columns_of, three_ways
+from engine.data.splits import columns_of, stratified_split
 
 
 def load_line(
@@ -30,7 +30,7 @@ def load_line(
     draw = torch.Generator().manual_seed(seed)
     x = torch.linspace(-1, 1, rows)[:, None]
     y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
-    return columns_of({"x": x, "y": y}, three_ways(torch.zeros(rows), validation, test, seed), device)
+    return columns_of({"x": x, "y": y}, stratified_split(torch.zeros(rows), validation, test, seed), device)
 
 
 def curve(form: str, x: Tensor) -> Tensor:
@@ -115,4 +115,4 @@ def load_curve(
         clean = (1 - noise) * value
     deviation = noise * noise_over(spread, x)
     columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
+    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.data.splits import stratified
+from engine.data.splits import stratified_holdout
 
 
 def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
@@ -46,7 +46,7 @@ def load_mnist(
     digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
     test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
     test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
-    kept, held = stratified(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
+    kept, held = stratified_holdout(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
     return {
         "train": columns(image[kept.numpy()], digit[kept.numpy()]),
         "validation": columns(image[held.numpy()], digit[held.numpy()]),

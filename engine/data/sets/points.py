@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.data.splits import columns_of, three_ways
+from engine.data.splits import columns_of, stratified_split
 
 
 def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
@@ -103,4 +103,4 @@ def load_points(
     """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
     point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed), margin, spread, turns)
     columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return columns_of(columns, three_ways(side, validation, test, seed), device)
+    return columns_of(columns, stratified_split(side, validation, test, seed), device)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.data.lazy import Mapped
-from engine.data.splits import stratified
+from engine.data.splits import stratified_holdout
 
 
 def load_idx_images(
@@ -80,7 +80,7 @@ def split_images(
                     f"{column} {values.max()} is none of {classes[column]} classes: other files?"
                 )
     target = torch.from_numpy(labels["train"][list(classes)[-1]].copy()).long()
-    kept, held = stratified(target, validation, torch.Generator().manual_seed(seed))
+    kept, held = stratified_holdout(target, validation, torch.Generator().manual_seed(seed))
     return {
         "train": columns("train", kept),
         "validation": columns("train", held),

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from engine.data.splits import columns_of, standardised, three_ways
+from engine.data.splits import columns_of, standardised, stratified_split
 
 
 def scikit_learn_set(name: str, **options: Any) -> tuple[Tensor, Tensor]:
@@ -36,7 +36,7 @@ def load_iris(
 ) -> dict[str, dict[str, Tensor]]:
     """Iris as {split: {"features": (N, 4), "species": (N,) of 3 classes}}."""
     features, species = scikit_learn_set("iris")
-    rows = three_ways(species, validation, test, seed)
+    rows = stratified_split(species, validation, test, seed)
     features = standardised(features, rows["train"]) if standardise else features
     return columns_of({"features": features.float(), "species": species.long()}, rows, device)
 
@@ -52,7 +52,7 @@ def load_wine(
 ) -> dict[str, dict[str, Tensor]]:
     """Wine as {split: {"features": (N, 13), "cultivar": (N,) of 3 classes}}."""
     features, cultivar = scikit_learn_set("wine")
-    rows = three_ways(cultivar, validation, test, seed)
+    rows = stratified_split(cultivar, validation, test, seed)
     features = standardised(features, rows["train"]) if standardise else features
     return columns_of({"features": features.float(), "cultivar": cultivar.long()}, rows, device)
 
@@ -68,7 +68,7 @@ def load_breast_cancer(
 ) -> dict[str, dict[str, Tensor]]:
     """Breast cancer as {split: {"features": (N, 30), "diagnosis": (N,), "benign": (N, 1)}}; benign is 1."""
     features, benign = scikit_learn_set("breast_cancer")
-    rows = three_ways(benign, validation, test, seed)
+    rows = stratified_split(benign, validation, test, seed)
     features = standardised(features, rows["train"]) if standardise else features
     columns = {"features": features.float(), "diagnosis": benign.long(), "benign": benign.float()[:, None]}
     return columns_of(columns, rows, device)
@@ -87,7 +87,7 @@ def load_diabetes(
     """Diabetes as {split: {"features": (N, 10), "progression": (N, 1)}}."""
     # scikit-learn's own scaling is fitted on all rows, test rows included, so the raw values are taken
     features, target = scikit_learn_set("diabetes", scaled=False)
-    rows = three_ways(torch.zeros(len(target)), validation, test, seed)
+    rows = stratified_split(torch.zeros(len(target)), validation, test, seed)
     progression = target[:, None]
     features = standardised(features, rows["train"]) if standardise else features
     progression = standardised(progression, rows["train"]) if standardise_target else progression
@@ -109,4 +109,4 @@ def load_digits(
         "digit": digit.long(),
         "odd": (digit % 2).float()[:, None],
     }
-    return columns_of(columns, three_ways(digit, validation, test, seed), device)
+    return columns_of(columns, stratified_split(digit, validation, test, seed), device)

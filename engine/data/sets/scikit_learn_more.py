@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.data.sets.scikit_learn import scikit_learn_set
-from engine.data.splits import columns_of, standardised, three_ways
+from engine.data.splits import columns_of, standardised, stratified_split
 
 
 def load_linnerud(
@@ -25,7 +25,7 @@ def load_linnerud(
 ) -> dict[str, dict[str, Tensor]]:
     """Linnerud as {split: {"exercises": (N, 3), "body": (N, 3)}}; `folder` is not used."""
     exercises, body = scikit_learn_set("linnerud")
-    rows = three_ways(torch.zeros(len(body)), validation, test, seed)
+    rows = stratified_split(torch.zeros(len(body)), validation, test, seed)
     exercises = standardised(exercises, rows["train"]) if standardise else exercises
     body = standardised(body, rows["train"]) if standardise_target else body
     return columns_of({"exercises": exercises.float(), "body": body.float()}, rows, device)
@@ -57,5 +57,5 @@ def load_photograph(
     x = (torch.arange(width) + 0.5) / width * 2 - 1
     y = (torch.arange(height) + 0.5) / height * 2 - 1
     place = torch.stack([x.repeat(height), y.repeat_interleave(width)], dim=1)
-    rows = three_ways(torch.zeros(len(place)), validation, test, seed)
+    rows = stratified_split(torch.zeros(len(place)), validation, test, seed)
     return columns_of({"place": place, "colour": colour}, rows, device)

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.data.splits import columns_of, three_ways
+from engine.data.splits import columns_of, stratified_split
 
 
 def blob_centres(classes: int, dimensions: int, placing: str, draw: torch.Generator) -> Tensor:
@@ -46,7 +46,9 @@ def load_blobs(
     label = torch.arange(rows) % classes
     centres = blob_centres(classes, dimensions, placing, draw)
     point = centres[label] + noise * torch.randn(rows, dimensions, generator=draw)
-    return columns_of({"point": point, "label": label}, three_ways(label, validation, test, seed), device)
+    return columns_of(
+        {"point": point, "label": label}, stratified_split(label, validation, test, seed), device
+    )
 
 
 def load_mixture(
@@ -79,7 +81,7 @@ def load_mixture(
     height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
     density = (height * (-far / 2).exp()).sum(1, keepdim=True)
     columns = {"point": point.float(), "component": component, "density": density.float()}
-    return columns_of(columns, three_ways(component, validation, test, seed), device)
+    return columns_of(columns, stratified_split(component, validation, test, seed), device)
 
 
 def load_sheet(
@@ -116,4 +118,4 @@ def load_sheet(
         point = torch.stack([t * t.cos(), h, t * t.sin()], 1)
     point = point + noise * torch.randn(rows, 3, generator=draw)
     columns = {"point": point, "place": torch.stack([t, h], 1)}
-    return columns_of(columns, three_ways(torch.zeros(rows), validation, test, seed), device)
+    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.data.splits import columns_of, three_ways
+from engine.data.splits import columns_of, stratified_split
 
 
 def load_bars(
@@ -45,7 +45,7 @@ def load_bars(
     image = torch.where(turned, 1 - image, image)[:, None]
     direction = (across.sum(1) <= down.sum(1)).long()
     columns = {"image": image, "bars": bars, "direction": direction}
-    return columns_of(columns, three_ways(direction, validation, test, seed), device)
+    return columns_of(columns, stratified_split(direction, validation, test, seed), device)
 
 
 def digit_templates() -> Tensor:
@@ -110,4 +110,4 @@ def load_shifted_digits(
     signal = signal - tilt * torch.linspace(-0.5, 0.5, 72)
     signal = at_places(signal, torch.linspace(0, 71, 40).expand(rows, 40))
     columns = {"signal": signal[:, None], "digit": label}
-    return columns_of(columns, three_ways(label, validation, test, seed), device)
+    return columns_of(columns, stratified_split(label, validation, test, seed), device)

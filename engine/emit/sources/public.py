@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from engine.catalogue.identifiers import class_name
 from engine.data.lazy import Lazy
-from engine.data.splits import stratified
+from engine.data.splits import stratified_holdout
 from engine.emit.sources.parts import Beside
 from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.statements import Statement, quoted, tree
 
-MAY_CARRY: tuple[Function, ...] = (Lazy, stratified)
+MAY_CARRY: tuple[Function, ...] = (Lazy, stratified_holdout)
 
 IDX = '''
 def $name(path: Path, *size: int) -> np.ndarray[Any, Any]:
@@ -48,7 +48,7 @@ try:
 except (OSError, EOFError, ValueError, zlib.error) as error:
     raise SystemExit(f"The files in {folder} are not those that are expected: {error}") from error
 last = torch.from_numpy(labels["train"][:, -1].copy()).long()
-kept, held = stratified(last, $validation, torch.Generator().manual_seed($seed))
+kept, held = stratified_holdout(last, $validation, torch.Generator().manual_seed($seed))
 rows = {"train": kept, "validation": held, "test": torch.arange(len(levels["test"]))}
 parts: dict[str, dict[str, Any]] = {}
 for split, at in rows.items():
@@ -97,4 +97,4 @@ def _written(
     )
     if len(files) > 60:
         lines.insert(0, Statement(files, target="files"))
-    return Straight(lines, "parts", [Lazy, stratified], beside.parts)
+    return Straight(lines, "parts", [Lazy, stratified_holdout], beside.parts)

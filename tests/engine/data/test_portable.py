@@ -49,8 +49,8 @@ def test_several_functions_share_their_parts():
     names = [source.split("(")[0].removeprefix("def ") for source in sources]
     assert len(names) == len(set(names))
     assert (
-        names.index("stratified")
-        < names.index("three_ways")
+        names.index("stratified_holdout")
+        < names.index("stratified_split")
         < names.index("load_iris")
         < names.index("load_wine")
     )

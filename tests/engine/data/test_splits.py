@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.data.splits import columns_of, standardised, stratified, three_ways
+from engine.data.splits import columns_of, standardised, stratified_holdout, stratified_split
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -17,7 +17,7 @@ def generator(seed: int = 0) -> torch.Generator:
 )
 def test_every_row_is_dealt_once_and_every_class_in_proportion(counts, share, seed):
     labels = torch.cat([torch.full((count,), index) for index, count in enumerate(counts)])
-    kept, held = stratified(labels, share, generator(seed))
+    kept, held = stratified_holdout(labels, share, generator(seed))
     assert sorted([*kept.tolist(), *held.tolist()]) == list(range(len(labels)))
     assert len(held) == round(share * len(labels))
     for index, count in enumerate(counts):
@@ -28,7 +28,7 @@ def test_every_row_is_dealt_once_and_every_class_in_proportion(counts, share, se
 @pytest.mark.parametrize("test", [0.05, 0.2, 0.4])
 def test_sorted_classes_reach_every_split(validation, test):
     labels = torch.arange(3).repeat_interleave(50)
-    rows = three_ways(labels, validation, test, seed=0)
+    rows = stratified_split(labels, validation, test, seed=0)
     assert sorted(torch.cat(list(rows.values())).tolist()) == list(range(150))
     for at in rows.values():
         assert set(labels[at].tolist()) == {0, 1, 2}
@@ -39,22 +39,22 @@ def test_sorted_classes_reach_every_split(validation, test):
 def test_the_seed_alone_decides():
     labels = torch.arange(3).repeat_interleave(50)
     torch.manual_seed(1)
-    first = three_ways(labels, 0.2, 0.2, seed=4)
+    first = stratified_split(labels, 0.2, 0.2, seed=4)
     torch.manual_seed(2)
-    again, other = three_ways(labels, 0.2, 0.2, seed=4), three_ways(labels, 0.2, 0.2, seed=5)
+    again, other = stratified_split(labels, 0.2, 0.2, seed=4), stratified_split(labels, 0.2, 0.2, seed=5)
     assert all(torch.equal(first[split], again[split]) for split in first)
     assert not torch.equal(first["test"], other["test"])
 
 
 def test_splitting_leaves_the_global_random_state_alone():
     before = torch.get_rng_state()
-    three_ways(torch.zeros(20), 0.2, 0.2, seed=1)
+    stratified_split(torch.zeros(20), 0.2, 0.2, seed=1)
     assert torch.equal(before, torch.get_rng_state())
 
 
 def test_rows_within_a_split_are_shuffled():
     labels = torch.arange(3).repeat_interleave(50)
-    train = labels[three_ways(labels, 0.2, 0.2, seed=0)["train"]]
+    train = labels[stratified_split(labels, 0.2, 0.2, seed=0)["train"]]
     assert not torch.equal(train, train.sort().values)
 
 
