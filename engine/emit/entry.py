@@ -43,6 +43,11 @@ def home_text(home: str, own: str = OWN_FOLDER) -> str:
     return f"Path({quoted(home)})" if Path(home).is_absolute() else f"{own} / {quoted(home)}"
 
 
+def of_one_phase(players: Players | None) -> bool:
+    """Whether a script's `train` is told how many epochs its only phase has."""
+    return players is None or (players.short is not None and not players.short.stretches)
+
+
 def main_lines(
     project: Project,
     holds: Sequence[str],
@@ -59,6 +64,7 @@ def main_lines(
         home=home,
         what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
         plain=players is None or players.short is not None,
+        whole=of_one_phase(players),
         device=DEVICE,
         weights=quoted(weights) if weights else "",
         few=threads is not None,
@@ -72,8 +78,8 @@ MAIN = """
 def main() -> None:
     parser = argparse.ArgumentParser(description=$title)
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--epochs", type=int, default=EPOCHS)  #? plain
-    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")  #? not plain
+    parser.add_argument("--epochs", type=int, default=EPOCHS)  #? whole
+    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")  #? not whole
     parser.add_argument("--seed", type=int, default=SEED)
     device = $device
     parser.add_argument("--device", default=device)

@@ -215,18 +215,22 @@ def _with_argument(value: Expr, first: Expr) -> Expr:
 # -- the statements around it
 
 
-def quickened(parts: Sequence[Part], fast: Fast, plain: bool) -> list[list[Statement]]:
-    """The parts of a script, `plain` with the plain loop, with the settings in them. Errors: `EmitError`."""
+def quickened(parts: Sequence[Part], fast: Fast, plain: bool, short: bool = False) -> list[list[Statement]]:
+    """The parts of a script with the settings in them, its loop the `plain` one, a `short` one or neither.
+
+    Errors: `EmitError`.
+    """
     changes: dict[Mark, Change] = {Mark.MODEL: partial(_model, fast)}
     if fast.fused:
         changes[Mark.FUSABLE] = _fused
     if fast.threads is not None:
         setting = Statement(f"torch.set_num_threads({fast.threads})")
         changes |= {Mark.SEEDED: lambda one: [setting, one], Mark.THREADS: lambda _: []}
-    if fast.autocast and plain:
+    if fast.autocast and (plain or short):
         changes[Mark.LOSS] = partial(_less_precise, fast)
-    found = changed(parts, changes, optional=[Mark.THREADS])
-    return found if plain else less_precise(found, fast)
+    missing = [Mark.LOSS] if short else []  # in a loop of rules alone
+    found = changed(parts, changes, optional=[Mark.THREADS, *missing])
+    return found if plain or short else less_precise(found, fast)
 
 
 def less_precise(parts: Sequence[Part], fast: Fast) -> list[list[Statement]]:

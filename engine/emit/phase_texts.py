@@ -33,6 +33,7 @@ def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Stat
 
 
 IMPORTS = """
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -7,40 +7,61 @@ all plans (`phase_texts`), and tests hold both equal to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
-from engine.document.plan import Follow, Minimise, Objective, Plan, Rollout, Rule
+from engine.catalogue.training.stopping import CleanPass
+from engine.document.plan import ChangeModel, Choice, Follow, Minimise, Objective, Phase, Plan, Rollout, Rule
 from engine.emit.batching import count_text
 from engine.emit.optimise import path_of
 from engine.emit.statements import Statement, nested, quoted, tree
+
+OF_ONE_GROUP = 'optimiser.param_groups[0]["params"]'
+OF_ALL_GROUPS = '[one for group in optimiser.param_groups for one in group["params"]]'
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
     """An objective of the phase: what it is called, and its functions and what it is told."""
 
-    objective: Minimise | Rule
+    objective: Objective
     key: str = "loss"
     function: str = "objective"
     optimiser: str = "optimiser_for"
     schedule: str = "schedule_for"
-    weights: str = ""  # those that it moves; empty where they are all of the model's
+    weights: str = ""  # those that it moves, as code; empty where they are all of the model's
     residuals: str = ""
+    made: str = ""  # what takes the turn, as code, where that is an object
 
     @property
     def closure(self) -> str:
         """How its optimiser asks for losses, if it asks."""
-        return (
-            make_optimiser(self.objective.optimiser).closure if isinstance(self.objective, Minimise) else ""
-        )
+        one = self.objective
+        return make_optimiser(one.optimiser).closure if isinstance(one, Minimise) else ""
+
+    @property
+    def every(self) -> int:
+        """At how many batches it has one turn."""
+        return 1 if isinstance(self.objective, ChangeModel) else self.objective.every
 
     @property
     def scheduled(self) -> bool:
         return isinstance(self.objective, Minimise) and self.objective.schedule.name != "Constant"
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A phase of several: its turns, and the layers that rest in it."""
+
+    phase: Phase
+    turns: Sequence[Turn]
+    still: Sequence[str] = ()
+
+    @property
+    def minimised(self) -> list[Turn]:
+        return [one for one in self.turns if isinstance(one.objective, Minimise)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +78,61 @@ class Short:
     still: Sequence[str] = ()  # layers that rest: nothing trains them
     streams: int = 1  # how many data nodes, or groups of them, are drawn by themselves
     kept: bool = False  # values go into a list, as a notebook wants them, in place of lines of JSON
+    stretches: Sequence[Stretch] = ()  # the phases, where there are several
 
     @property
     def sized(self) -> bool:
-        """Whether the phase has a batch size of its own."""
-        return (self.plan.batch_of(self.plan.phases[0]) or None) != (self.plan.batch or None)
+        """Whether a phase has a batch size of its own."""
+        return any(self.plan.batch_of(one) != self.plan.batch for one in self.plan.phases)
+
+    def size_of(self, stretch: Stretch) -> str:
+        """How many rows a batch of a phase has, as code."""
+        return str(self.plan.batch_of(stretch.phase) or None)
 
     @property
-    def watches(self) -> bool:
-        return self.plan.patience is not None or self.plan.stop.restore_best
+    def clean(self) -> bool:
+        """Whether an epoch without a mistake ends the training."""
+        return bool(self.plan.stop.also)
 
 
-def is_short(plan: Plan, measured: Collection[str]) -> bool:
-    """Whether a plan's loop can be a short one; `measured` are the values that each epoch ends with."""
-    phase = plan.phases[0]
-    stop, objectives = phase.stop, phase.objectives
-    if len(plan.phases) > 1 or stop.also or any(isinstance(one, Rollout | Follow) for one in objectives):
-        return False
-    if (stop.patience is not None or stop.restore_best) and stop.monitor.removeprefix("val_") not in measured:
-        return False
+def watches(phase: Phase) -> bool:
+    """Whether a phase looks at what it monitors."""
+    return phase.stop.patience is not None or phase.stop.restore_best
+
+
+def is_short(plan: Plan, measured: Collection[str], phased: Callable[[Plan], bool]) -> bool:
+    """Whether a plan's loop can be a short one; `measured` are the values that each epoch ends with.
+
+    `phased` says it of a plan of several phases.
+    """
+    for phase in plan.phases:
+        if watches(phase) and phase.stop.monitor.removeprefix("val_") not in measured:
+            return False
+        if not all(_clean(phase, one) for one in phase.stop.also):
+            return False
+    if len(plan.phases) > 1:
+        return not any(phase.stop.also for phase in plan.phases) and phased(plan)
+    objectives = plan.phases[0].objectives
     if len(objectives) > 1:
-        kinds = [kind for kind, _ in groupby(isinstance(one, Rule) for one in objectives)]
-        return all(map(_one_of_several, objectives)) and len(kinds) <= 2
+        whole = any(isinstance(one, Minimise) for one in objectives) or all(map(_each_batch, objectives))
+        return whole and all(map(one_of_several, objectives))
     (one,) = objectives
-    return one.every == 1 and (isinstance(one, Rule) or (isinstance(one, Minimise) and _simple(one)))
+    return _each_batch(one) and (_ruled(one) or (isinstance(one, Minimise) and _simple(one)))
+
+
+def _clean(phase: Phase, also: Choice) -> bool:
+    """Whether a stop rule looks for mistakes in an epoch, which rules alone count at each batch."""
+    rules = all(_ruled(one) and _each_batch(one) for one in phase.objectives)
+    return also.name == CleanPass.__name__ and rules
+
+
+def _ruled(one: Objective) -> bool:
+    """Whether an objective is a rule of layers, which is a function, and neither acts nor follows."""
+    return isinstance(one, Rule) and not isinstance(one, Rollout | Follow)
+
+
+def _each_batch(one: Objective) -> bool:
+    return isinstance(one, Minimise | Rule) and one.every == 1
 
 
 def _simple(one: Minimise) -> bool:
@@ -89,9 +141,10 @@ def _simple(one: Minimise) -> bool:
     return one.accumulate == 1 and one.average is None and not one.noise and not planned.per_epoch
 
 
-def _one_of_several(one: Objective) -> bool:
+def one_of_several(one: Objective) -> bool:
+    """Whether an objective can stand in a list with others."""
     if not isinstance(one, Minimise):
-        return isinstance(one, Rule) and one.every == 1
+        return True
     scheduled, asks = one.schedule.name != "Constant", bool(make_optimiser(one.optimiser).closure)
     return _simple(one) and one.clip is None and not scheduled and not asks
 
@@ -117,7 +170,9 @@ def short_lines(short: Short) -> list[Statement]:
         count=count,
         stops=stop.patience is not None,
         keeps=stop.restore_best,
-        compares=short.watches,
+        compares=watches(short.plan.phases[0]),
+        clean=short.clean,
+        mistakes="sum(values.values())" if several else "value",
         measures=short.measures,
         start=nested(_started(short)),
         schedule=one.schedule,
@@ -136,22 +191,33 @@ def _started(short: Short) -> list[str]:
     if len(short.turns) == 1:
         one = short.turns[0]
         made = [f"optimiser = {one.optimiser}(model)"] if isinstance(one.objective, Minimise) else []
-        return [*made, *([f"weights = {one.weights}(model)"] if one.weights else [])]
-    objectives, rules = [], []
-    for one in short.turns:
-        if isinstance(one.objective, Rule):
-            rules.append(f"({quoted(one.key)}, {one.function})")
-        else:
-            every = [str(one.objective.every)] if _every(short) else []
-            parts = [quoted(one.key), one.function, f"{one.weights}(model)", f"{one.optimiser}(model)"]
-            objectives.append(f"    ({', '.join([*parts, *every])}),")
-    named = "objectives = [  # by name, with the weights that each moves, and by what"
-    lines = [named, *objectives, "]"] if objectives else []
-    return [*lines, f"rules = [{', '.join(rules)}]"] if rules else lines
+        return [*made, *([f"weights = {one.weights}"] if one.weights else [])]
+    minimised = [isinstance(one.objective, Minimise) for one in short.turns]
+    if not any(minimised):
+        return [f"rules = [{', '.join(f'({quoted(one.key)}, {_taken(one)})' for one in short.turns)}]"]
+    every = _every(short)
+    about = f"by name, with their optimisers{'' if all(minimised) else ' (none for a rule)'}"
+    lines = [f"objectives = [  # {about}{', and every how many batches' if every else ''}"]
+    for one, moves in zip(short.turns, minimised, strict=True):
+        parts = [quoted(one.key), _taken(one), f"{one.optimiser}(model)" if moves else "None"]
+        lines.append(f"    ({', '.join([*parts, *([str(one.every)] if every else [])])}),")
+    return [*lines, "]"]
+
+
+def _taken(one: Turn) -> str:
+    return one.made or one.function
 
 
 def _every(short: Short) -> bool:
-    return any(one.objective.every > 1 for one in short.turns)
+    return any(one.every > 1 for one in short.turns)
+
+
+def moved_by(turns: Iterable[Turn]) -> str:
+    """Which weights the gradients are of, as an argument; "" where each objective moves all."""
+    found = {one.weights for one in turns}
+    if found == {""}:
+        return ""
+    return f"inputs={OF_ONE_GROUP if found <= {'', OF_ONE_GROUP} else OF_ALL_GROUPS}"
 
 
 def _turn(short: Short, one: Turn) -> list[Statement]:
@@ -168,26 +234,31 @@ def _turn(short: Short, one: Turn) -> list[Statement]:
     if one.closure:
         kinds = {kind: kind == one.closure for kind in ("gradient", "potential", "residuals", "loss")}
         return tree(CLOSED, **facts, **kinds)
-    clipped = f"{'weights' if one.weights else 'model.parameters()'}, {one.objective.clip!r}"
-    return tree(DESCENT, **facts, clips=one.objective.clip is not None, clipped=clipped)
+    clip = one.objective.clip if isinstance(one.objective, Minimise) else None
+    clipped = f"{'weights' if one.weights else 'model.parameters()'}, {clip!r}"
+    return tree(DESCENT, **facts, clips=clip is not None, clipped=clipped)
 
 
 def _several(short: Short) -> list[Statement]:
-    """What is done with a batch where there are several objectives, rules before or behind the others."""
-    every = _every(short)
-    found = [Statement("values = {}")]
-    for ruled, _ in groupby(isinstance(one.objective, Rule) for one in short.turns):
-        if ruled:
-            found += tree(RULES)
-        else:
-            found += tree(OBJECTIVES, every=every, also=", every" if every else "", step=tree(EACH))
-    return found
+    """What is done with a batch where there are several objectives."""
+    minimised = [one for one in short.turns if isinstance(one.objective, Minimise)]
+    if not minimised:
+        return tree(RULES)
+    every, mixed = _every(short), len(minimised) < len(short.turns)
+    step = each_objective(moved_by(minimised), mixed=mixed)
+    also = ", every" if every else ""
+    return [Statement("values = {}"), *tree(OBJECTIVES, every=every, also=also, step=step)]
+
+
+def each_objective(inputs: str, *, single: bool = False, mixed: bool = False) -> list[Statement]:
+    """What an objective does with a batch, one of several or a `single` one; `mixed` with rules."""
+    return tree(EACH, inputs=inputs, single=single, mixed=mixed)
 
 
 # of `train`, beside those that no name of a script is given
 VARIABLES = (
     *("objectives", "name", "compute", "weights", "every", "optimiser", "schedule", "closure"),
-    *("rules", "update", "loss", "found", "value", "step", "best", "kept", "waited"),
+    *("rules", "update", "loss", "found", "value", "step", "best", "kept", "waited", "mistakes"),
 )
 TOLD = "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int"
 TAKES, KEEPS = f"{TOLD}, as_json: bool", f"{TOLD}, history: list[dict[str, float]]"
@@ -203,8 +274,10 @@ def train($takes) -> None:  #: SIGNATURE
     waited = 0  #? stops
     for epoch in range(epochs):  #: EPOCHS
         <still>
+        mistakes = 0.0  #? clean
         for batch in batches(data["train"], shuffle$size):
             <turn>
+            mistakes += $mistakes  #? clean
             step += 1
             if as_json:  #: JSON  #? not kept
                 print(json.dumps({"step": step, "epoch": epoch, $values}))
@@ -221,6 +294,8 @@ def train($takes) -> None:  #: SIGNATURE
             waited += 1
             if waited == PATIENCE:
                 break
+        if mistakes == 0:  #? clean
+            break
     if kept is not None:  #? keeps
         model.load_state_dict(kept)
 """
@@ -265,24 +340,28 @@ schedule.step()  #? scheduled
 
 RULES = """
 with torch.no_grad():
-    for name, update in rules:
-        values[name] = update(model, batch)["loss"].item()
+    values = {name: update(model, batch)["loss"].item() for name, update in rules}
 """
 
 OBJECTIVES = """
-for name, compute, weights, optimiser$also in objectives:
-    if step % every == 0:  #? every
-        <step>
-    <step>  #? not every
+for name, compute, optimiser$also in objectives:
+    if step % every != 0:  #? every
+        continue
+    <step>
 """
 
 EACH = """
+if optimiser is None:  #? mixed
+    with torch.no_grad():
+        values[name] = compute(model, batch)["loss"].item()
+    continue
 optimiser.zero_grad()  #: ZEROED
 loss = compute(model, batch)["loss"]  #: LOSS
-values[name] = loss.item()  #: VALUE
+values = {name: loss.item()}  #: VALUE  #? single
+values[name] = loss.item()  #: VALUE  #? not single
 if not math.isfinite(values[name]):
     raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
-loss.backward(inputs=weights)  #: BACKWARD
+loss.backward($inputs)  #: BACKWARD
 optimiser.step()
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 
 from engine.catalogue import Data, Environment, Layer, Loss, Metric
@@ -29,16 +30,29 @@ from engine.emit.inline import (
     rule_lines,
     trained_nodes,
 )
+from engine.emit.loops import phased
+from engine.emit.loops.phased import can_be_phased
 from engine.emit.measuring import uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
-from engine.emit.plain_loop import VARIABLES, Short, Turn, is_short
+from engine.emit.plain_loop import (
+    OF_ALL_GROUPS,
+    OF_ONE_GROUP,
+    VARIABLES,
+    Short,
+    Stretch,
+    Turn,
+    is_short,
+    watches,
+)
 from engine.emit.statements import Statement, quoted, tree, under
 from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
+# layers of torch that compute the same in training and evaluation
+ALIKE = ("nn.Linear(", "nn.Bilinear(", "nn.Embedding(", "nn.Conv1d(", "nn.Conv2d(", "nn.Conv3d(")
 RETURN = "episode_return"  # what an episode earns, the mean over several
 CLEAN = "clean"  # the part that an objective with an adversary has beside
 
@@ -50,9 +64,9 @@ class Players:
     facts: Features
     parts: list[list[Statement]] = field(default_factory=list)
     functions: list[list[str]] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[list[Turn]] = field(default_factory=list)  # by phase
     loop: list[list[Statement]] = field(default_factory=list)  # takes steps in the form of all plans
-    still: list[str] = field(default_factory=list)  # layers that the last phase leaves alone
+    still: list[list[str]] = field(default_factory=list)  # layers that each phase leaves alone
     short: Short | None = None  # where a shorter loop says the same
     played: dict[str, Expr] = field(default_factory=dict)  # what episodes earn, by key
 
@@ -92,31 +106,33 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     for phase, (factory, named) in zip(plan.phases, _named(made, plan), strict=True):
         calls: list[list[str]] = []
         trained: set[str] = set()
+        found.turns.append([])
         for objective, names in zip(phase.objectives, named, strict=True):
             if isinstance(objective, Rollout):
                 calls.append(_rollout(made, found, objective, names))
             elif isinstance(objective, Follow):
-                calls.append(_follow(made, objective, names))
+                calls.append(_follow(made, found, objective, names))
             elif isinstance(objective, Rule):
                 calls.append(_rule(made, found, objective, names))
                 inside = (at.instance for one in objective.nodes for at in in_blocks(made, one))
                 trained |= {*inside, *(one for one in objective.nodes if one in made.graph.nodes)}
             elif isinstance(objective, ChangeModel):
-                calls.append(_change(made, objective, names))
+                calls.append(_change(made, found, objective, names))
             else:
                 call, moved = _player(made, found, objective, names, losses)
                 calls.append(call)
                 trained |= moved
         # What holds a change comes after the steps of the others.
-        held = (isinstance(one, ChangeModel) for one in phase.objectives)
+        held = [isinstance(one, ChangeModel) for one in phase.objectives]
         calls = [call for _, call in sorted(zip(held, calls, strict=True), key=itemgetter(0))]
+        found.turns[-1].sort(key=lambda one: isinstance(one.objective, ChangeModel))
         pairs = zip(phase.objectives, named, strict=True)
         found.functions.append(
             [one.function for step, one in pairs if one.function and not isinstance(step, Rollout)]
         )
         factories.append(_factory(factory, phase, calls))
-        found.still = _still(made, trained)
-        static.append(_phase_line(made, phase, factory, found.still))
+        found.still.append(_still(made, trained))
+        static.append(_phase_line(made, phase, factory, found.still[-1]))
     rules = [one for one in plan.objectives if isinstance(one, Rule)]
     ruled = [one for rule in rules for one in rule.nodes if one in made.graph.nodes]
     measure = measuring_inline(made, losses, metrics, ruled, found.played)
@@ -128,27 +144,38 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     found.loop += [tree(PHASE_CLASS), [under("PHASES = (", static), Statement(")")], tree(SET_MODES)]
     if facts.stops:
         found.loop.append(tree(OVER))
-    scores = [*made.losses.values(), *made.metrics.values(), *(["loss"] if losses else [])]
-    if not distributed and is_short(plan, scores):
+    several = made.losses.values() if len(losses) > 1 else ()  # a single loss is measured as "loss"
+    scores = [*several, *made.metrics.values(), *(["loss"] if losses else []), *found.played]
+    higher = partial(higher_is_better, made)
+    if not distributed and is_short(plan, scores, lambda one: can_be_phased(one, higher)):
         found.short = _short(made, found, weight, bool(measure))
     return found
 
 
 def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short:
-    """The short loop of a plan of one phase."""
+    """The short loop of a plan."""
     plan = made.project.plan
-    (phase,) = plan.phases
+    still = [[path for path in paths if _has_modes(made, path)] for paths in found.still]
+    monitors = [phase.stop.monitor for phase in plan.phases if watches(phase)]
+    stretches = map(Stretch, plan.phases, found.turns, still)
     return Short(
         plan,
-        found.turns,
+        found.turns[0],
         made.counting().name,
         weight,
         found.facts.joins,
         measures,
-        higher_is_better(made, phase.stop.monitor),
-        found.still,
+        any(higher_is_better(made, one) for one in monitors),
+        still[0],
         len(made.streams),
+        stretches=list(stretches) if len(plan.phases) > 1 else [],
     )
+
+
+def _has_modes(made: Assembly, path: str) -> bool:
+    """Whether a layer may compute otherwise in training than in evaluation."""
+    modules = (code.modules[path] for code in made.codes.values() if path in code.modules)
+    return not any(str(layer).startswith(ALIKE) for layer in modules)
 
 
 def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
@@ -167,7 +194,7 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
             elif isinstance(objective, ChangeModel | Follow):
                 function = ""
             else:
-                named_as = f"{title} objective" if slug(title) in VARIABLES else title
+                named_as = f"{title} objective" if slug(title) in (*VARIABLES, *phased.VARIABLES) else title
                 function = book.give(named_as) if several else title
             parts = PARTS if isinstance(objective, Minimise) else ()
             if isinstance(objective, Minimise) and objective.adversary is not None:
@@ -238,7 +265,7 @@ def _rule(made: Assembly, found: Players, rule: Rule, names: Named) -> list[str]
     *titles, last = (_plain(_called(made, one)) for one in rule.nodes)
     whose = f"{', '.join(titles)} and {last}" if titles else last
     found.parts.append(rule_lines(made, names.function, f"The rule of {whose}.", rule.nodes))
-    found.turns.append(Turn(rule, names.key, names.function))
+    found.turns[-1].append(Turn(rule, names.key, names.function))
     every = f", every={rule.every}" if rule.every > 1 else ""
     return [f"Player({quoted(names.key)}, {names.function}{every}),"]
 
@@ -248,7 +275,7 @@ def _called(made: Assembly, node_id: str) -> str:
     return (node.name if node is not None else "") or (kind.title if kind is not None else "a node")
 
 
-def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:
+def _change(made: Assembly, found: Players, change: ChangeModel, names: Named) -> list[str]:
     """The line that makes a change of the model, and what holds it."""
     chosen = make_change(change.change)
     weighed = _paths(made, [one for one in made.codes if one in trained_nodes(made, change.of)])
@@ -256,10 +283,11 @@ def _change(made: Assembly, change: ChangeModel, names: Named) -> list[str]:
         raise EmitError("A change of the plan has no weights to change.")
     layers = ", ".join(path for parts in weighed.values() for path in parts)
     made_by = f"{chosen.makes.rpartition('.')[2]}([{layers}], {_values(chosen)})"
+    found.turns[-1].append(Turn(change, names.key, made=made_by))
     return [f"Player({quoted(names.key)}, {made_by}),"]
 
 
-def _follow(made: Assembly, step: Follow, names: Named) -> list[str]:
+def _follow(made: Assembly, found: Players, step: Follow, names: Named) -> list[str]:
     """The line that makes what lets weights follow others. Errors: `EmitError` where they are not alike."""
     paths = [_paths(made, [one]).get(one, []) for one in (step.node, step.leader) if one in made.codes]
     sizes = {made.book.parameters(one) for one in (step.node, step.leader) if one in made.codes}
@@ -272,7 +300,9 @@ def _follow(made: Assembly, step: Follow, names: Named) -> list[str]:
         )
     rate = f", rate={step.rate!r}" if step.rate != 1 else ""
     every = f", every={step.every}" if step.every > 1 else ""
-    return [f"Player({quoted(names.key)}, Follow({paths[0][0]}, {paths[1][0]}{rate}){every}),"]
+    follows = f"Follow({paths[0][0]}, {paths[1][0]}{rate})"
+    found.turns[-1].append(Turn(step, names.key, made=follows))
+    return [f"Player({quoted(names.key)}, {follows}{every}),"]
 
 
 def _rollout(made: Assembly, found: Players, step: Rollout, names: Named) -> list[str]:
@@ -298,7 +328,9 @@ def _rollout(made: Assembly, found: Players, step: Rollout, names: Named) -> lis
     found.played.setdefault(RETURN, scored)
     explore = f"{chosen.makes.rpartition('.')[2]}({_values(chosen)})"
     moves = f", moves={step.moves}" if step.moves > 1 else ""
-    return [f"Player({quoted(names.key)}, Rollout(model.{replay}, {names.function}, {explore}{moves})),"]
+    acts = f"Rollout(model.{replay}, {names.function}, {explore}{moves})"
+    found.turns[-1].append(Turn(step, names.key, made=acts))
+    return [f"Player({quoted(names.key)}, {acts}),"]
 
 
 def _values(chosen: Choosable) -> str:
@@ -357,8 +389,9 @@ def _player(
     found.parts.append(objective_lines(made, function, doc, weights, trained, penalties))
     if names.clean:
         found.parts.append(_adversary(made, objective, names, needed, doc.rstrip(".")))
-    unread = whole and not penalties and made.project.plan.objectives == [objective]  # but by its player
-    (found.loop if unread else found.parts).append(_weights_lines(names.weights, layers))
+    moves = "" if whole else _moved(objective, names, rates)
+    read = penalties or moves.startswith(names.weights)  # by more than its player
+    (found.parts if read else found.loop).append(_weights_lines(names.weights, layers))
     found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
     schedule_part = schedule_lines(objective, names.schedule)
     if schedule_part:
@@ -373,11 +406,18 @@ def _player(
     if not schedule_part and not options:
         arguments.pop()
     lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
-    moves = "" if whole and made.project.plan.objectives == [objective] else names.weights
-    found.turns.append(
+    found.turns[-1].append(
         Turn(objective, names.key, names.function, names.optimiser, names.schedule, moves, names.residuals)
     )
     return lines, set(trained.intersection(needed))
+
+
+def _moved(objective: Minimise, names: Named, rates: Mapping[str, float]) -> str:
+    """The weights that an objective moves, as code: those of its optimiser, in the order of its player's."""
+    decay = getattr(make_optimiser(objective.optimiser), "weight_decay", 0.0)
+    if not rates and (objective.decay_biases or not decay):
+        return OF_ONE_GROUP
+    return OF_ALL_GROUPS if objective.clip is None else f"{names.weights}(model)"
 
 
 def _steps_per_epoch(objective: Minimise) -> str:

@@ -36,6 +36,7 @@ from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.forms.cells import Cell, notebook_cells
 from engine.emit.forms.head import constants_of, constants_of_phases, docstring, import_lines, read_in
 from engine.emit.loading import Loading, loaders, loading
+from engine.emit.loops.phased import phased_lines
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
 from engine.emit.names import script_names
@@ -216,7 +217,8 @@ def write_script(
     parts += [part for _, part in cells] or [started_by(offered)]
     steps = _steps(made, plan, players) if trains else []
     if fast is not None and trains:
-        parts, steps = quickened(parts, fast, not general), less_precise(steps, fast)
+        shortened = players is not None and players.short is not None
+        parts, steps = quickened(parts, fast, not general, shortened), less_precise(steps, fast)
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
         changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
@@ -353,7 +355,8 @@ def _general_parts(
         parts += [parts_lines(first, joins), together_lines(first)]
     parts += [tree(REPORT, kept=kept), *players.parts]
     if short is not None:
-        return [*parts, short_lines(replace(short, kept=kept))]
+        lines = phased_lines if short.stretches else short_lines
+        return [*parts, lines(replace(short, kept=kept))]
     return [*parts, *players.loop, train_lines(players.facts, first, kept)]
 
 

@@ -15,8 +15,6 @@ class Follow:
     copied now and then: Mnih et al., 2015; a little each time: Lillicrap et al., 2016.
     """
 
-    each_alike = True  # in several processes
-
     def __init__(self, layer: nn.Module, leader: nn.Module, rate: float = 1.0) -> None:
         self.layer, self.leader, self.rate = layer, leader, rate
 

@@ -15,8 +15,6 @@ class Prune:
     weights that are left. A model that has as many zeros is left as it is, so that a run can go on.
     """
 
-    each_alike = True  # in several processes
-
     @torch.no_grad()
     def __init__(self, layers: list[nn.Module], fraction: float) -> None:
         weights = [weight for layer in layers for weight in layer.parameters() if weight.ndim >= 2]

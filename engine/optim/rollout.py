@@ -39,8 +39,6 @@ class Rollout:
     weight is how many ended. Source: Mnih et al., 2015.
     """
 
-    each_alike = True  # in several processes
-
     def __init__(
         self,
         replay: Any,

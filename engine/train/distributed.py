@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import torch
@@ -332,10 +333,13 @@ def _held(values: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _made_by_one(player: Any) -> bool:
-    """Whether a player's update is no sum over parts: a rule, noise, a chain, a matrix of derivatives."""
+    """Whether a player's update is no sum over parts: a rule, noise, a chain, a matrix of derivatives.
+
+    Objects that take turns, as those that cut weights or let them follow others, do the same in each process.
+    """
     optimiser = player.optimiser
     return (
-        (optimiser is None and not getattr(player.objective, "each_alike", False))
+        (optimiser is None and isinstance(player.objective, FunctionType))
         or bool(getattr(player, "noise", 0.0))
         or _CLOSURES.get(type(optimiser).__name__, "") not in ("", "gradient")
     )

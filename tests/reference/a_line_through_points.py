@@ -194,10 +194,6 @@ def gradient(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.mse_loss(by_gradient, y)}
 
 
-def gradient_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.by_gradient.parameters()]
-
-
 def gradient_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.SGD(model.by_gradient.parameters(), lr=0.2)
 
@@ -253,27 +249,29 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
-    objectives = [  # by name, with the weights that each moves, and by what
-        ("gradient", gradient, gradient_weights(model), gradient_optimiser(model)),
-        ("lasso", lasso, lasso_weights(model), lasso_optimiser(model)),
+    objectives = [  # by name, with their optimisers (none for a rule)
+        ("gradient", gradient, gradient_optimiser(model)),
+        ("lasso", lasso, lasso_optimiser(model)),
+        ("closed", closed, None),
+        ("ridge", ridge, None),
     ]
-    rules = [("closed", closed), ("ridge", ridge)]
     shuffle = torch.Generator().manual_seed(seed)
     step = 0
     for epoch in range(epochs):
         for batch in batches(data["train"], shuffle):
             values = {}
-            for name, compute, weights, optimiser in objectives:
+            for name, compute, optimiser in objectives:
+                if optimiser is None:
+                    with torch.no_grad():
+                        values[name] = compute(model, batch)["loss"].item()
+                    continue
                 optimiser.zero_grad()
                 loss = compute(model, batch)["loss"]
                 values[name] = loss.item()
                 if not math.isfinite(values[name]):
                     raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
-                loss.backward(inputs=weights)
+                loss.backward(inputs=optimiser.param_groups[0]["params"])
                 optimiser.step()
-            with torch.no_grad():
-                for name, update in rules:
-                    values[name] = update(model, batch)["loss"].item()
             step += 1
             if as_json:
                 print(json.dumps({"step": step, "epoch": epoch, **values}))

@@ -13,7 +13,6 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH = 0, 64
+SEED, BATCH, EPOCHS = 0, 64, 60
 
 
 class GridWorld(nn.Module):
@@ -179,8 +178,6 @@ class Follow:
     copied now and then: Mnih et al., 2015; a little each time: Lillicrap et al., 2016.
     """
 
-    each_alike = True  # in several processes
-
     def __init__(self, layer: nn.Module, leader: nn.Module, rate: float = 1.0) -> None:
         self.layer, self.leader, self.rate = layer, leader, rate
 
@@ -301,8 +298,6 @@ class Rollout:
     it returns is the mean return of the episodes that ended in this turn, or of those that ended last; the
     weight is how many ended. Source: Mnih et al., 2015.
     """
-
-    each_alike = True  # in several processes
 
     def __init__(
         self,
@@ -458,12 +453,10 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
     )
 
 
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["state"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
+    for rows in order.split(BATCH):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -507,10 +500,6 @@ def td_error(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.huber_loss(value, target)}
 
 
-def td_error_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.q_network.parameters()]
-
-
 def td_error_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.q_network.parameters(), lr=0.001)
 
@@ -532,124 +521,55 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-@dataclass
-class Player:
-    """An objective at work: what it computes, the weights it moves, and what moves them."""
-
-    name: str
-    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
-    every: int = 1
-
-
-def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
-    """One step of an objective; returns what it computed before the step."""
-    if player.optimiser is None:
-        with torch.no_grad():
-            return player.objective(model, batch)
-    player.optimiser.zero_grad()
-    found = player.objective(model, batch)
-    loss = found["loss"]
-    if not math.isfinite(loss.item()):
-        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
-    loss.backward(inputs=player.weights)
-    player.optimiser.step()
-    return found
-
-
-def make_players(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "acts and learns", with fresh optimisers."""
-    td_error_by = td_error_optimiser(model)
-    return [
-        Player(
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    objectives = [  # by name, with their optimisers (none for a rule), and every how many batches
+        (
             "episode_return",
             Rollout(model.maze, action_scores, LinearExploration(first=1.0, last=0.05, turns=1000)),
+            None,
+            1,
         ),
-        Player("td_error", td_error, td_error_weights(model), td_error_by),
-        Player("target_apart", Follow(model.target_network, model.q_network), every=25),
+        ("td_error", td_error, td_error_optimiser(model), 1),
+        ("target_apart", Follow(model.target_network, model.q_network), None, 25),
     ]
-
-
-@dataclass
-class Phase:
-    """A stretch of training: its players take turns until one of its stop rules holds."""
-
-    players: Callable[[Model, int, int], list[Player]]
-    epochs: int
-    batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
-    monitor: str = "val_loss"
-    sign: int = 1  # -1: the monitored value is better when it grows
-    patience: int | None = None  # epochs without a better value before the phase ends
-    restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
-
-
-PHASES = (
-    Phase(make_players, 60, batch=64, frozen=("target_network",), monitor="val_episode_return", sign=-1),
-)
-
-
-def set_modes(model: Model, phase: Phase) -> None:
-    """Training mode, but for the layers that the phase leaves alone."""
-    model.train()
-    for layer in phase.frozen:
-        model.get_submodule(layer).eval()
-
-
-def train(
-    model: Model,
-    data: dict[str, dict[str, Tensor]],
-    seed: int,
-    epochs: int | None,
-    as_json: bool,
-) -> None:
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"]["state"])
-    step = epoch = 0
-    for phase in PHASES:
-        limit = epochs or phase.epochs
-        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
-        best, kept, waited, turn = math.inf, None, 0, 0
-        for _ in range(limit):
-            set_modes(model, phase)
-            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
-            for batch in batches(data["train"], shuffle, phase.batch):
-                values = {}
-                for player in players:
-                    if turn % player.every == 0:
-                        found = take_turn(player, model, batch, turn)
-                        values[player.name] = value = found["loss"].item()
-                        weight = float(found.get("weight", len(batch["state"])))
-                        total, count = sums.get(player.name, (0.0, 0.0))
-                        sums[player.name] = total + weight * value, count + weight
-                step, turn = step + 1, turn + 1
-                if as_json:
-                    print(json.dumps({"step": step, "epoch": epoch, **values}))
-            found = evaluate(model, data["validation"])
-            record = {f"val_{name}": value for name, value in found.items()}
-            report({"epoch": epoch, **record}, as_json)
-            epoch += 1
-            means = {f"train_{name}": total / count for name, (total, count) in sums.items() if count}
-            seen = {**record, **means}
-            value = phase.sign * seen.get(phase.monitor, math.nan)
-            if value < best:
-                best, waited = value, 0
-                if phase.restore_best:
-                    kept = {name: value.clone() for name, value in model.state_dict().items()}
-            else:
-                waited += 1
-            if waited == phase.patience:
-                break
-        if kept is not None:
-            model.load_state_dict(kept)
+    step = 0
+    best = float("-inf")
+    kept = None
+    for epoch in range(epochs):
+        model.target_network.eval()
+        for batch in batches(data["train"], shuffle):
+            values = {}
+            for name, compute, optimiser, every in objectives:
+                if step % every != 0:
+                    continue
+                if optimiser is None:
+                    with torch.no_grad():
+                        values[name] = compute(model, batch)["loss"].item()
+                    continue
+                optimiser.zero_grad()
+                loss = compute(model, batch)["loss"]
+                values[name] = loss.item()
+                if not math.isfinite(values[name]):
+                    raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
+                loss.backward(inputs=optimiser.param_groups[0]["params"])
+                optimiser.step()
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, **values}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if found["episode_return"] > best:
+            best = found["episode_return"]
+            kept = {name: value.clone() for name, value in model.state_dict().items()}
+    if kept is not None:
+        model.load_state_dict(kept)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="An agent in a grid world")
-    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -661,10 +581,7 @@ def main() -> None:
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
     data = load(args.device)
-    try:
-        train(model, data, args.seed, args.epochs, args.json)
-    except FloatingPointError as error:
-        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:

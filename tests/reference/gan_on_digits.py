@@ -242,10 +242,6 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": loss_of_discriminator(discriminator_output, on_generated)}
 
 
-def discriminator_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.discriminator.parameters()]
-
-
 def discriminator_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.discriminator.parameters(), lr=0.0002, betas=(0.5, 0.999))
 
@@ -256,10 +252,6 @@ def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x = model.generator(code)              # (N, 1, 28, 28)
     on_generated = model.discriminator(x)  # (N, 1)
     return {"loss": loss_of_generator(on_generated)}
-
-
-def generator_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.generator.parameters()]
 
 
 def generator_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -285,22 +277,22 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
-    objectives = [  # by name, with the weights that each moves, and by what
-        ("discriminator", discriminator, discriminator_weights(model), discriminator_optimiser(model)),
-        ("generator", generator, generator_weights(model), generator_optimiser(model)),
+    objectives = [  # by name, with their optimisers
+        ("discriminator", discriminator, discriminator_optimiser(model)),
+        ("generator", generator, generator_optimiser(model)),
     ]
     shuffle = torch.Generator().manual_seed(seed)
     step = 0
     for epoch in range(epochs):
         for batch in batches(data["train"], shuffle):
             values = {}
-            for name, compute, weights, optimiser in objectives:
+            for name, compute, optimiser in objectives:
                 optimiser.zero_grad()
                 loss = compute(model, batch)["loss"]
                 values[name] = loss.item()
                 if not math.isfinite(values[name]):
                     raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
-                loss.backward(inputs=weights)
+                loss.backward(inputs=optimiser.param_groups[0]["params"])
                 optimiser.step()
             step += 1
             if as_json:

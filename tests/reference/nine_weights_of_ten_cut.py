@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +85,6 @@ class Prune:
     weights that are left. A model that has as many zeros is left as it is, so that a run can go on.
     """
 
-    each_alike = True  # in several processes
-
     @torch.no_grad()
     def __init__(self, layers: list[nn.Module], fraction: float) -> None:
         weights = [weight for layer in layers for weight in layer.parameters() if weight.ndim >= 2]
@@ -128,12 +125,10 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
 
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
+    for rows in order.split(BATCH):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -167,10 +162,6 @@ def first(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.cross_entropy(classes, digit)}
 
 
-def first_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.parameters()]
-
-
 def first_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.parameters(), lr=0.002)
 
@@ -183,10 +174,6 @@ def round_1(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x = F.relu(model.hidden(x))  # (N, 64)
     classes = model.classes(x)   # (N, 10)
     return {"loss": F.cross_entropy(classes, digit)}
-
-
-def round_1_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.parameters()]
 
 
 def round_1_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -203,10 +190,6 @@ def round_2(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.cross_entropy(classes, digit)}
 
 
-def round_2_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.parameters()]
-
-
 def round_2_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.parameters(), lr=0.002)
 
@@ -219,10 +202,6 @@ def round_3(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x = F.relu(model.hidden(x))  # (N, 64)
     classes = model.classes(x)   # (N, 10)
     return {"loss": F.cross_entropy(classes, digit)}
-
-
-def round_3_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.parameters()]
 
 
 def round_3_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -242,144 +221,56 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-@dataclass
-class Player:
-    """An objective at work: what it computes, the weights it moves, and what moves them."""
-
-    name: str
-    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
-    every: int = 1
-
-
-def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
-    """One step of an objective; returns what it computed before the step."""
-    if player.optimiser is None:
-        with torch.no_grad():
-            return player.objective(model, batch)
-    player.optimiser.zero_grad()
-    found = player.objective(model, batch)
-    loss = found["loss"]
-    if not math.isfinite(loss.item()):
-        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
-    loss.backward(inputs=player.weights)
-    player.optimiser.step()
-    return found
-
-
-def phase_1(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "dense", with fresh optimisers."""
-    first_by = first_optimiser(model)
-    return [
-        Player("first", first, first_weights(model), first_by),
-    ]
-
-
-def phase_2(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "50 % cut", with fresh optimisers."""
-    round_1_by = round_1_optimiser(model)
-    return [
-        Player("round_1", round_1, round_1_weights(model), round_1_by),
-        Player("left_1", Prune([model.hidden, model.classes], fraction=0.5)),
-    ]
-
-
-def phase_3(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "80 % cut", with fresh optimisers."""
-    round_2_by = round_2_optimiser(model)
-    return [
-        Player("round_2", round_2, round_2_weights(model), round_2_by),
-        Player("left_2", Prune([model.hidden, model.classes], fraction=0.8)),
-    ]
-
-
-def phase_4(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "90 % cut", with fresh optimisers."""
-    round_3_by = round_3_optimiser(model)
-    return [
-        Player("round_3", round_3, round_3_weights(model), round_3_by),
-        Player("left_3", Prune([model.hidden, model.classes], fraction=0.9)),
-    ]
-
-
-@dataclass
-class Phase:
-    """A stretch of training: its players take turns until one of its stop rules holds."""
-
-    players: Callable[[Model, int, int], list[Player]]
-    epochs: int
-    batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
-    monitor: str = "val_loss"
-    sign: int = 1  # -1: the monitored value is better when it grows
-    patience: int | None = None  # epochs without a better value before the phase ends
-    restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
-
-
-PHASES = (
-    Phase(phase_1, 20, batch=64, monitor="val_loss", restore_best=False),  # dense
-    Phase(phase_2, 10, batch=64, monitor="val_loss", restore_best=False),  # 50 % cut
-    Phase(phase_3, 10, batch=64, monitor="val_loss", restore_best=False),  # 80 % cut
-    Phase(phase_4, 10, batch=64, monitor="val_loss", restore_best=False),  # 90 % cut
-)
-
-
-def set_modes(model: Model, phase: Phase) -> None:
-    """Training mode, but for the layers that the phase leaves alone."""
-    model.train()
-    for layer in phase.frozen:
-        model.get_submodule(layer).eval()
-
-
 def train(
-    model: Model,
-    data: dict[str, dict[str, Tensor]],
-    seed: int,
-    epochs: int | None,
-    as_json: bool,
+    model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int | None, as_json: bool
 ) -> None:
+    phases = [  # of each: epochs, the objective with its optimiser, what is changed first
+        (20, "first", first, first_optimiser, []),
+        (
+            10,
+            "round_1",
+            round_1,
+            round_1_optimiser,
+            [("left_1", lambda: Prune([model.hidden, model.classes], fraction=0.5))],
+        ),
+        (
+            10,
+            "round_2",
+            round_2,
+            round_2_optimiser,
+            [("left_2", lambda: Prune([model.hidden, model.classes], fraction=0.8))],
+        ),
+        (
+            10,
+            "round_3",
+            round_3,
+            round_3_optimiser,
+            [("left_3", lambda: Prune([model.hidden, model.classes], fraction=0.9))],
+        ),
+    ]
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"]["image"])
     step = epoch = 0
-    for number, phase in enumerate(PHASES):
-        limit = epochs or phase.epochs
-        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
-        best, kept, waited, turn = math.inf, None, 0, 0
-        for _ in range(limit):
-            set_modes(model, phase)
-            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
-            for batch in batches(data["train"], shuffle, phase.batch):
-                values = {}
-                for player in players:
-                    if turn % player.every == 0:
-                        found = take_turn(player, model, batch, turn)
-                        values[player.name] = value = found["loss"].item()
-                        weight = len(batch["image"])
-                        total, count = sums.get(player.name, (0.0, 0.0))
-                        sums[player.name] = total + weight * value, count + weight
-                step, turn = step + 1, turn + 1
+    for number, (limit, name, compute, make, changed) in enumerate(phases):
+        optimiser = make(model)
+        changes = [(title, change()) for title, change in changed]
+        for _ in range(epochs or limit):
+            for batch in batches(data["train"], shuffle):
+                optimiser.zero_grad()
+                loss = compute(model, batch)["loss"]
+                values = {name: loss.item()}
+                if not math.isfinite(values[name]):
+                    raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
+                loss.backward()
+                optimiser.step()
+                for title, change in changes:
+                    values[title] = change(model, batch)["loss"].item()
+                step += 1
                 if as_json:
                     print(json.dumps({"step": step, "phase": number, "epoch": epoch, **values}))
             found = evaluate(model, data["validation"])
-            record = {f"val_{name}": value for name, value in found.items()}
-            report({"epoch": epoch, **record}, as_json)
+            values = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **values}, as_json)
             epoch += 1
-            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
-            seen = {**record, **means}
-            value = phase.sign * seen.get(phase.monitor, math.nan)
-            if value < best:
-                best, waited = value, 0
-                if phase.restore_best:
-                    kept = {name: value.clone() for name, value in model.state_dict().items()}
-            else:
-                waited += 1
-            if waited == phase.patience:
-                break
-        if kept is not None:
-            model.load_state_dict(kept)
 
 
 def main() -> None:
@@ -396,10 +287,7 @@ def main() -> None:
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
     data = load(args.device)
-    try:
-        train(model, data, args.seed, args.epochs, args.json)
-    except FloatingPointError as error:
-        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import operator
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-SEED, BATCH = 0, 1
+SEED, BATCH, EPOCHS = 0, 1, 15
 
 
 def columns_of(
@@ -107,12 +103,10 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
     return load_gates(device)
 
 
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["inputs"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
+    for rows in order.split(BATCH):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -173,121 +167,29 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-@dataclass
-class Player:
-    """An objective at work: what it computes, the weights it moves, and what moves them."""
-
-    name: str
-    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
-    every: int = 1
-
-
-def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
-    """One step of an objective; returns what it computed before the step."""
-    with torch.no_grad():
-        return player.objective(model, batch)
-
-
-def make_players(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives, with fresh optimisers."""
-    return [
-        Player("and_", and_),
-        Player("or_", or_),
-        Player("xor", xor),
-    ]
-
-
-@dataclass
-class Phase:
-    """A stretch of training: its players take turns until one of its stop rules holds."""
-
-    players: Callable[[Model, int, int], list[Player]]
-    epochs: int
-    batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
-    monitor: str = "val_loss"
-    sign: int = 1  # -1: the monitored value is better when it grows
-    patience: int | None = None  # epochs without a better value before the phase ends
-    restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
-
-
-PHASES = (
-    Phase(make_players, 15, batch=1, monitor="val_loss", restore_best=False, until=(("", "==", 0.0),)),
-)
-
-
-def set_modes(model: Model, phase: Phase) -> None:
-    """Training mode, but for the layers that the phase leaves alone."""
-    model.train()
-    for layer in phase.frozen:
-        model.get_submodule(layer).eval()
-
-
-def over(phase: Phase, seen: dict[str, float]) -> bool:
-    """Whether one of the phase's stop rules holds; "" stands for every training loss."""
-    tests = {"<": operator.lt, "<=": operator.le, ">=": operator.ge, "==": operator.eq}
-    for key, test, value in phase.until:
-        found = [seen[name] for name in seen if name == key or (not key and name.startswith("train_"))]
-        if found and all(tests[test](one, value) for one in found):
-            return True
-    return False
-
-
-def train(
-    model: Model,
-    data: dict[str, dict[str, Tensor]],
-    seed: int,
-    epochs: int | None,
-    as_json: bool,
-) -> None:
+def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
+    rules = [("and_", and_), ("or_", or_), ("xor", xor)]
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"]["inputs"])
-    step = epoch = 0
-    for phase in PHASES:
-        limit = epochs or phase.epochs
-        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
-        best, kept, waited, turn = math.inf, None, 0, 0
-        for _ in range(limit):
-            set_modes(model, phase)
-            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
-            for batch in batches(data["train"], shuffle, phase.batch):
-                values = {}
-                for player in players:
-                    if turn % player.every == 0:
-                        found = take_turn(player, model, batch, turn)
-                        values[player.name] = value = found["loss"].item()
-                        weight = len(batch["inputs"])
-                        total, count = sums.get(player.name, (0.0, 0.0))
-                        sums[player.name] = total + weight * value, count + weight
-                step, turn = step + 1, turn + 1
-                if as_json:
-                    print(json.dumps({"step": step, "epoch": epoch, **values}))
-            found = evaluate(model, data["validation"])
-            record = {f"val_{name}": value for name, value in found.items()}
-            report({"epoch": epoch, **record}, as_json)
-            epoch += 1
-            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
-            seen = {**record, **means}
-            value = phase.sign * seen.get(phase.monitor, math.nan)
-            if value < best:
-                best, waited = value, 0
-                if phase.restore_best:
-                    kept = {name: value.clone() for name, value in model.state_dict().items()}
-            else:
-                waited += 1
-            if waited == phase.patience or over(phase, seen):
-                break
-        if kept is not None:
-            model.load_state_dict(kept)
+    step = 0
+    for epoch in range(epochs):
+        mistakes = 0.0
+        for batch in batches(data["train"], shuffle):
+            with torch.no_grad():
+                values = {name: update(model, batch)["loss"].item() for name, update in rules}
+            mistakes += sum(values.values())
+            step += 1
+            if as_json:
+                print(json.dumps({"step": step, "epoch": epoch, **values}))
+        found = evaluate(model, data["validation"])
+        values = {f"val_{name}": value for name, value in found.items()}
+        report({"epoch": epoch, **values}, as_json)
+        if mistakes == 0:
+            break
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Perceptrons learn gates")
-    parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=SEED)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -299,10 +201,7 @@ def main() -> None:
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
     data = load(args.device)
-    try:
-        train(model, data, args.seed, args.epochs, args.json)
-    except FloatingPointError as error:
-        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:

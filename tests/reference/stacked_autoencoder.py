@@ -15,7 +15,6 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -174,12 +173,10 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     return load_mnist(folder, device, validation=0.1, seed=0)
 
 
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
+    for rows in order.split(BATCH):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -213,10 +210,6 @@ def first_autoencoder(model: Model, batch: dict[str, Tensor]) -> dict[str, Tenso
     return {"loss": F.mse_loss(decoder_1, pixels)}
 
 
-def first_autoencoder_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.encoder_1.parameters(), *model.decoder_1.parameters()]
-
-
 def first_autoencoder_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam([*model.encoder_1.parameters(), *model.decoder_1.parameters()], lr=0.001)
 
@@ -230,10 +223,6 @@ def second_autoencoder(model: Model, batch: dict[str, Tensor]) -> dict[str, Tens
     x = F.relu(model.encoder_2(encoder_1))      # (N, 64)
     decoder_2 = F.relu(model.decoder_2(x))      # (N, 128)
     return {"loss": F.mse_loss(decoder_2, encoder_1)}
-
-
-def second_autoencoder_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.encoder_2.parameters(), *model.decoder_2.parameters()]
 
 
 def second_autoencoder_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -252,10 +241,6 @@ def classifier(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.cross_entropy(classifier_output, digit)}
 
 
-def classifier_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.classifier.parameters()]
-
-
 def classifier_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.classifier.parameters(), lr=0.001)
 
@@ -270,10 +255,6 @@ def fine_tuning(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x = F.relu(model.encoder_2(x))           # (N, 64)
     classifier_output = model.classifier(x)  # (N, 10)
     return {"loss": F.cross_entropy(classifier_output, digit)}
-
-
-def fine_tuning_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.encoder_1.parameters(), *model.encoder_2.parameters(), *model.classifier.parameters()]
 
 
 def fine_tuning_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -305,158 +286,40 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-@dataclass
-class Player:
-    """An objective at work: what it computes, the weights it moves, and what moves them."""
-
-    name: str
-    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
-    every: int = 1
-
-
-def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
-    """One step of an objective; returns what it computed before the step."""
-    player.optimiser.zero_grad()
-    found = player.objective(model, batch)
-    loss = found["loss"]
-    if not math.isfinite(loss.item()):
-        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
-    loss.backward(inputs=player.weights)
-    player.optimiser.step()
-    return found
-
-
-def phase_1(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "first autoencoder", with fresh optimisers."""
-    first_autoencoder_by = first_autoencoder_optimiser(model)
-    return [
-        Player(
-            "first_autoencoder", first_autoencoder, first_autoencoder_weights(model), first_autoencoder_by
-        ),
-    ]
-
-
-def phase_2(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "second autoencoder", with fresh optimisers."""
-    second_autoencoder_by = second_autoencoder_optimiser(model)
-    return [
-        Player(
-            "second_autoencoder", second_autoencoder, second_autoencoder_weights(model), second_autoencoder_by
-        ),
-    ]
-
-
-def phase_3(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "classifier", with fresh optimisers."""
-    classifier_by = classifier_optimiser(model)
-    return [
-        Player("classifier", classifier, classifier_weights(model), classifier_by),
-    ]
-
-
-def phase_4(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "fine-tuning", with fresh optimisers."""
-    fine_tuning_by = fine_tuning_optimiser(model)
-    return [
-        Player("fine_tuning", fine_tuning, fine_tuning_weights(model), fine_tuning_by),
-    ]
-
-
-@dataclass
-class Phase:
-    """A stretch of training: its players take turns until one of its stop rules holds."""
-
-    players: Callable[[Model, int, int], list[Player]]
-    epochs: int
-    batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
-    monitor: str = "val_loss"
-    sign: int = 1  # -1: the monitored value is better when it grows
-    patience: int | None = None  # epochs without a better value before the phase ends
-    restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
-
-
-PHASES = (
-    Phase(
-        phase_1,
-        3,
-        batch=128,
-        frozen=("encoder_2", "decoder_2", "classifier",),
-        monitor="val_reconstruction_1",
-    ),  # first autoencoder
-    Phase(
-        phase_2,
-        3,
-        batch=128,
-        frozen=("encoder_1", "decoder_1", "classifier",),
-        monitor="val_reconstruction_2",
-    ),  # second autoencoder
-    Phase(
-        phase_3,
-        3,
-        batch=128,
-        frozen=("encoder_1", "decoder_1", "encoder_2", "decoder_2",),
-        monitor="val_cross_entropy",
-    ),  # classifier
-    Phase(phase_4, 3, batch=128, frozen=("decoder_1", "decoder_2",), monitor="val_cross_entropy"),
-)
-
-
-def set_modes(model: Model, phase: Phase) -> None:
-    """Training mode, but for the layers that the phase leaves alone."""
-    model.train()
-    for layer in phase.frozen:
-        model.get_submodule(layer).eval()
-
-
 def train(
-    model: Model,
-    data: dict[str, dict[str, Tensor]],
-    seed: int,
-    epochs: int | None,
-    as_json: bool,
+    model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int | None, as_json: bool
 ) -> None:
+    phases = [  # of each: epochs, what is watched, the objective with its optimiser
+        (3, "reconstruction_1", "first_autoencoder", first_autoencoder, first_autoencoder_optimiser),
+        (3, "reconstruction_2", "second_autoencoder", second_autoencoder, second_autoencoder_optimiser),
+        (3, "cross_entropy", "classifier", classifier, classifier_optimiser),
+        (3, "cross_entropy", "fine_tuning", fine_tuning, fine_tuning_optimiser),
+    ]
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"]["image"])
     step = epoch = 0
-    for number, phase in enumerate(PHASES):
-        limit = epochs or phase.epochs
-        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
-        best, kept, waited, turn = math.inf, None, 0, 0
-        for _ in range(limit):
-            set_modes(model, phase)
-            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
-            for batch in batches(data["train"], shuffle, phase.batch):
-                values = {}
-                for player in players:
-                    if turn % player.every == 0:
-                        found = take_turn(player, model, batch, turn)
-                        values[player.name] = value = found["loss"].item()
-                        weight = len(batch["image"])
-                        total, count = sums.get(player.name, (0.0, 0.0))
-                        sums[player.name] = total + weight * value, count + weight
-                step, turn = step + 1, turn + 1
+    for number, (limit, monitor, name, compute, make) in enumerate(phases):
+        optimiser = make(model)
+        best = float("inf")
+        kept = None
+        for _ in range(epochs or limit):
+            for batch in batches(data["train"], shuffle):
+                optimiser.zero_grad()
+                loss = compute(model, batch)["loss"]
+                values = {name: loss.item()}
+                if not math.isfinite(values[name]):
+                    raise SystemExit(f"{name} is {values[name]} after {step} steps: a lower rate may help.")
+                loss.backward(inputs=optimiser.param_groups[0]["params"])
+                optimiser.step()
+                step += 1
                 if as_json:
                     print(json.dumps({"step": step, "phase": number, "epoch": epoch, **values}))
             found = evaluate(model, data["validation"])
-            record = {f"val_{name}": value for name, value in found.items()}
-            report({"epoch": epoch, **record}, as_json)
+            values = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **values}, as_json)
             epoch += 1
-            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
-            seen = {**record, **means}
-            value = phase.sign * seen.get(phase.monitor, math.nan)
-            if value < best:
-                best, waited = value, 0
-                if phase.restore_best:
-                    kept = {name: value.clone() for name, value in model.state_dict().items()}
-            else:
-                waited += 1
-            if waited == phase.patience:
-                break
+            if found[monitor] < best:
+                best = found[monitor]
+                kept = {name: value.clone() for name, value in model.state_dict().items()}
         if kept is not None:
             model.load_state_dict(kept)
 
@@ -475,10 +338,7 @@ def main() -> None:
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
     data = load(args.data, args.device)
-    try:
-        train(model, data, args.seed, args.epochs, args.json)
-    except FloatingPointError as error:
-        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:

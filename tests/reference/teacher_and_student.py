@@ -10,10 +10,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -124,12 +122,10 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
     return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
 
 
-def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
-) -> Iterator[dict[str, Tensor]]:
+def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(size or n):
+    for rows in order.split(BATCH):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -165,14 +161,6 @@ def teacher(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": F.cross_entropy(teacher_output, digit)}
 
 
-def teacher_weights(model: Model) -> list[nn.Parameter]:
-    return [
-        *model.teacher_hidden_1.parameters(),
-        *model.teacher_hidden_2.parameters(),
-        *model.teacher.parameters(),
-    ]
-
-
 def teacher_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam(
         [
@@ -198,10 +186,6 @@ def student(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     return {"loss": distilled(student_output, teacher_output, 3.0, digit, 0.9)}
 
 
-def student_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.student_hidden.parameters(), *model.student.parameters()]
-
-
 def student_optimiser(model: Model) -> torch.optim.Optimizer:
     return torch.optim.Adam([*model.student_hidden.parameters(), *model.student.parameters()], lr=0.003)
 
@@ -215,10 +199,6 @@ def alone(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     x = F.relu(model.alone_hidden(x))  # (N, 12)
     alone_output = model.alone(x)      # (N, 10)
     return {"loss": F.cross_entropy(alone_output, digit)}
-
-
-def alone_weights(model: Model) -> list[nn.Parameter]:
-    return [*model.alone_hidden.parameters(), *model.alone.parameters()]
 
 
 def alone_optimiser(model: Model) -> torch.optim.Optimizer:
@@ -251,133 +231,47 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-@dataclass
-class Player:
-    """An objective at work: what it computes, the weights it moves, and what moves them."""
-
-    name: str
-    objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
-    every: int = 1
-
-
-def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int) -> dict[str, Tensor]:
-    """One step of an objective; returns what it computed before the step."""
-    player.optimiser.zero_grad()
-    found = player.objective(model, batch)
-    loss = found["loss"]
-    if not math.isfinite(loss.item()):
-        raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
-    loss.backward(inputs=player.weights)
-    player.optimiser.step()
-    return found
-
-
-def phase_1(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "the teacher learns", with fresh optimisers."""
-    teacher_by = teacher_optimiser(model)
-    return [
-        Player("teacher", teacher, teacher_weights(model), teacher_by),
-    ]
-
-
-def phase_2(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
-    """The objectives of "the teacher teaches", with fresh optimisers."""
-    student_by = student_optimiser(model)
-    alone_by = alone_optimiser(model)
-    return [
-        Player("student", student, student_weights(model), student_by),
-        Player("alone", alone, alone_weights(model), alone_by),
-    ]
-
-
-@dataclass
-class Phase:
-    """A stretch of training: its players take turns until one of its stop rules holds."""
-
-    players: Callable[[Model, int, int], list[Player]]
-    epochs: int
-    batch: int | None = None  # none: all rows at once
-    frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
-    monitor: str = "val_loss"
-    sign: int = 1  # -1: the monitored value is better when it grows
-    patience: int | None = None  # epochs without a better value before the phase ends
-    restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
-
-
-PHASES = (
-    Phase(
-        phase_1,
-        15,
-        batch=32,
-        frozen=("student_hidden", "student", "alone_hidden", "alone",),
-        monitor="val_teacher_loss",
-        patience=5,
-    ),  # the teacher learns
-    Phase(
-        phase_2,
-        30,
-        batch=32,
-        frozen=("teacher_hidden_1", "teacher_hidden_2", "teacher",),
-        monitor="val_loss",
-        restore_best=False,
-    ),  # the teacher teaches
-)
-
-
-def set_modes(model: Model, phase: Phase) -> None:
-    """Training mode, but for the layers that the phase leaves alone."""
-    model.train()
-    for layer in phase.frozen:
-        model.get_submodule(layer).eval()
-
-
 def train(
-    model: Model,
-    data: dict[str, dict[str, Tensor]],
-    seed: int,
-    epochs: int | None,
-    as_json: bool,
+    model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int | None, as_json: bool
 ) -> None:
+    phases = [  # of each: epochs, what is watched, for how long, objectives with their optimisers
+        (15, "teacher_loss", 5, [("teacher", teacher, teacher_optimiser)]),
+        (30, None, None, [("student", student, student_optimiser), ("alone", alone, alone_optimiser)]),
+    ]
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"]["image"])
     step = epoch = 0
-    for number, phase in enumerate(PHASES):
-        limit = epochs or phase.epochs
-        players = phase.players(model, math.ceil(n / (phase.batch or n)), limit)
-        best, kept, waited, turn = math.inf, None, 0, 0
-        for _ in range(limit):
-            set_modes(model, phase)
-            sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
-            for batch in batches(data["train"], shuffle, phase.batch):
+    for number, (limit, monitor, patience, planned) in enumerate(phases):
+        objectives = [(name, compute, make(model)) for name, compute, make in planned]
+        best = float("inf")
+        kept = None
+        waited = 0
+        for _ in range(epochs or limit):
+            for batch in batches(data["train"], shuffle):
                 values = {}
-                for player in players:
-                    if turn % player.every == 0:
-                        found = take_turn(player, model, batch, turn)
-                        values[player.name] = value = found["loss"].item()
-                        weight = len(batch["image"])
-                        total, count = sums.get(player.name, (0.0, 0.0))
-                        sums[player.name] = total + weight * value, count + weight
-                step, turn = step + 1, turn + 1
+                for name, compute, optimiser in objectives:
+                    optimiser.zero_grad()
+                    loss = compute(model, batch)["loss"]
+                    values[name] = loss.item()
+                    if not math.isfinite(values[name]):
+                        raise SystemExit(
+                            f"{name} is {values[name]} after {step} steps: a lower rate may help."
+                        )
+                    loss.backward(inputs=optimiser.param_groups[0]["params"])
+                    optimiser.step()
+                step += 1
                 if as_json:
                     print(json.dumps({"step": step, "phase": number, "epoch": epoch, **values}))
             found = evaluate(model, data["validation"])
-            record = {f"val_{name}": value for name, value in found.items()}
-            report({"epoch": epoch, **record}, as_json)
+            values = {f"val_{name}": value for name, value in found.items()}
+            report({"epoch": epoch, **values}, as_json)
             epoch += 1
-            means = {f"train_{name}": total / count for name, (total, count) in sums.items()}
-            seen = {**record, **means}
-            value = phase.sign * seen.get(phase.monitor, math.nan)
-            if value < best:
-                best, waited = value, 0
-                if phase.restore_best:
-                    kept = {name: value.clone() for name, value in model.state_dict().items()}
+            if monitor is not None and found[monitor] < best:
+                best = found[monitor]
+                waited = 0
+                kept = {name: value.clone() for name, value in model.state_dict().items()}
             else:
                 waited += 1
-            if waited == phase.patience:
+            if waited == patience:
                 break
         if kept is not None:
             model.load_state_dict(kept)
@@ -397,10 +291,7 @@ def main() -> None:
     torch.manual_seed(args.seed)
     model = Model().to(args.device)
     data = load(args.device)
-    try:
-        train(model, data, args.seed, args.epochs, args.json)
-    except FloatingPointError as error:
-        raise SystemExit(f"{error} A lower learning rate may help.") from None
+    train(model, data, args.seed, args.epochs, args.json)
     found = evaluate(model, data["test"])
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:

@@ -191,10 +191,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
     step = 0
     for epoch in range(epochs):
         for batch in batches(data["train"], shuffle):
-            values = {}
             with torch.no_grad():
-                for name, update in rules:
-                    values[name] = update(model, batch)["loss"].item()
+                values = {name: update(model, batch)["loss"].item() for name, update in rules}
             step += 1
             if as_json:
                 print(json.dumps({"step": step, "epoch": epoch, **values}))

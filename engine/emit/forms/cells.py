@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.catalogue.params import ParamSpec
-from engine.emit.entry import DEVICE, examples_of, home_text
+from engine.emit.entry import DEVICE, examples_of, home_text, of_one_phase
 from engine.emit.model import Assembly
 from engine.emit.players import Players
 from engine.emit.procedures import (
@@ -50,7 +50,7 @@ def notebook_cells(
         "best": DEVICE,
         "learner": next((found for one in offers if (found := learner_of(made, one))), ""),
         "tokenisers": TOKENISERS,
-        "epochs": "EPOCHS" if players is None or players.short is not None else "None",
+        "epochs": "EPOCHS" if of_one_phase(players) else "None",
     }
     parts.append(tree(PLOT, **names))
     told = [Statement(f"{names['folder']} = {home_text(home, OWN_FOLDER)}")]

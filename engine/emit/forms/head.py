@@ -139,6 +139,8 @@ def _joined(froms: Sequence[str]) -> list[str]:
 def constants_of(short: Short) -> list[Constants]:
     plan = short.plan
     sized = {"BATCH": str(plan.batch or None)} if plan.batch or short.sized else {}
+    if short.stretches:
+        return [Constants({"SEED": str(plan.seed), **sized})]
     found = [Constants({"SEED": str(plan.seed), **sized, "EPOCHS": str(plan.epochs)})]
     if plan.patience is not None:
         value = plan.stop.monitor.removeprefix("val_")

@@ -139,6 +139,14 @@ def test_settings_are_plain_lines() -> None:
         assert line in text.splitlines()
 
 
+@pytest.mark.parametrize("project_id", ["gan-digits", "stacked-autoencoder", "teacher-student", "dqn-grid"])
+def test_each_loss_of_a_short_loop_is_computed_as_the_settings_say(project_id: str) -> None:
+    text = export_script(gallery(project_id), catalogue(), fast=EVERYTHING).text
+    lines = [line.strip() for line in text.splitlines()]
+    at = lines.index('loss = compute(model, batch)["loss"]')
+    assert lines[at - 1] == 'with torch.autocast("cpu", torch.bfloat16):'
+
+
 @pytest.mark.parametrize("project_id", ["mnist-cnn", "iris", "residual-blocks", "two-heads"])
 def test_twin_and_text_keep_their_lines(project_id: str) -> None:
     script = write_script(gallery(project_id), catalogue(), fast=EVERYTHING)

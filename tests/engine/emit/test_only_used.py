@@ -16,9 +16,6 @@ CALLED = {
     "samples",  # views of a chain, and whoever goes on with its samples
     "accepted",
 }
-# Of plans of several phases, rollouts and rules: fields and parameters that some of them need.
-OF_PHASES = {"each_alike", "optimiser", "schedule", "steps_per_epoch", "until", "weights"}
-WITH_PHASES = {"dqn-grid", "perceptron-gates", "pruned-digits", "stacked-autoencoder", "teacher-student"}
 
 
 @pytest.mark.parametrize("project_id", GALLERY_IDS)
@@ -26,5 +23,4 @@ def test_everything_in_a_script_is_used(project_id: str) -> None:
     found = Vulture()
     found.scan(export_script(gallery(project_id), catalogue(), procedures="all").text)
     unused = {one.name for one in found.get_unused_code(min_confidence=60)} - CALLED
-    assert unused <= (OF_PHASES if project_id in WITH_PHASES else set())
-    assert bool(unused) == (project_id in WITH_PHASES)
+    assert unused == set()

@@ -19,10 +19,10 @@ import torch
 from engine.catalogue import load_catalogue
 from engine.document.files import from_text, to_text
 from engine.document.graph import Graph, Link, Node, Project
-from engine.document.plan import WHOLE, Choice, Minimise, Phase, Plan, Rule, Stop
+from engine.document.plan import WHOLE, ChangeModel, Choice, Minimise, Phase, Plan, Rule, Stop
 from engine.document.shipped import datasets_folder
 from engine.emit.program import compile_program
-from engine.emit.script import export_script
+from engine.emit.script import export_script, write_script
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
 from engine.runs.settings import Settings, Stage
@@ -112,6 +112,55 @@ PLANS = {
 }
 
 
+def in_phases(*phases: Phase) -> Plan:
+    return Plan(phases, 32)
+
+
+LOWER, UPPER = Minimise(of=("n2",), name="lower"), Minimise(optimiser=SGD, of=("n3", "n4"), name="upper")
+PLANS |= {
+    "one after the other": in_phases(
+        phase(LOWER, name="Begin"), phase(UPPER, batch=WHOLE), phase(Minimise(name="both"), batch=16)
+    ),
+    "one, then two": in_phases(
+        phase(LOWER, epochs=5, patience=1, monitor="val_accuracy"),
+        Phase((UPPER, replace(LOWER, name="lower again")), Stop(2, restore_best=False)),
+    ),
+    "watching what nothing measures": in_phases(
+        phase(LOWER, monitor="val_cost"), phase(UPPER, monitor="val_loss", patience=2, epochs=4)
+    ),
+    "cut in rounds": in_phases(
+        phase(LOWER),
+        phase(ChangeModel(Choice("Prune", {"fraction": 0.5}), name="left"), Minimise(name="rest")),
+        phase(replace(LOWER, name="low"), UPPER, ChangeModel(Choice("Prune", {"fraction": 0.8}), name="few")),
+    ),
+    "other rates and no decay of biases": in_phases(
+        phase(
+            Minimise(optimiser=Choice("AdamW"), of=("n2", "n3"), decay_biases=False, rates={"n2": 0.5}), UPPER
+        ),
+        phase(
+            Minimise(optimiser=Choice("AdamW"), of=("n2", "n3"), decay_biases=False), replace(UPPER, name="b")
+        ),
+    ),
+    "clipped in groups": Plan(
+        (
+            phase(
+                Minimise(
+                    optimiser=Choice("AdamW"),
+                    of=("n2", "n3"),
+                    decay_biases=False,
+                    clip=0.1,
+                    rates={"n3": 0.5},
+                )
+            ),
+        ),
+        32,
+    ),
+    "watched otherwise": in_phases(
+        phase(LOWER, monitor="val_accuracy", patience=1), phase(UPPER, patience=1)
+    ),
+}
+
+
 SHORT = (
     "clipped",
     "two players",
@@ -123,6 +172,11 @@ SHORT = (
     "L-BFGS",
     "Newton's kin",
     "watching accuracy",
+    "one after the other",
+    "one, then two",
+    "cut in rounds",
+    "other rates and no decay of biases",
+    "clipped in groups",
 )
 
 
@@ -158,9 +212,49 @@ def test_the_export_gives_the_same_numbers(plan: Plan) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_a_plan_of_one_phase_has_a_short_loop(name: str) -> None:
+def test_a_plan_of_phases_that_ask_for_no_more_has_a_short_loop(name: str) -> None:
     text = export_script(iris(PLANS[name]), load_catalogue()).text
     assert ("class Player" not in text) == ("class Phase" not in text) == (name in SHORT)
+
+
+@pytest.mark.parametrize("project_id", ["dqn-grid", "perceptron-gates", "pruned-digits", "teacher-student"])
+def test_the_export_of_an_example_gives_the_same_numbers(project_id: str) -> None:
+    project = gallery(project_id)
+    phases = [replace(one, stop=replace(one.stop, epochs=2)) for one in project.plan.phases]
+    project.plan = replace(project.plan, phases=tuple(phases))
+    assert exported(project) == trained(project)[0]
+
+
+@pytest.mark.parametrize("gate", ["AND", "XOR"])
+def test_an_epoch_without_a_mistake_ends_the_training(gate: str) -> None:
+    project = gallery("perceptron-gates")
+    (rules,) = project.plan.phases
+    chosen = [one for one in rules.objectives if one.name == gate]
+    project.plan = replace(project.plan, phases=(replace(rules, objectives=tuple(chosen)),))
+    lines = exported(project)
+    assert lines == trained(project)[0]
+    epochs = [line["epoch"] for line in lines if "step" not in line and "epoch" in line]
+    assert "class Player" not in export_script(project, load_catalogue()).text
+    assert (len(epochs) < rules.stop.epochs) == (gate == "AND")
+
+
+def test_layers_that_rest_in_a_phase_keep_their_statistics() -> None:
+    project = iris(in_phases(phase(LOWER), phase(UPPER, epochs=1)))
+    nodes = [
+        replace(one, type="BatchNorm") if one.id == "n7" else one for one in project.graph.nodes.values()
+    ]
+    project.graph = Graph(nodes, project.graph.links)
+    text = export_script(project, load_catalogue()).text
+    assert "class Player" not in text and "for layer in still:" in text
+    lines, run = trained(project)
+    assert exported(project) == lines
+    assert run.model.state_dict()["drop.num_batches_tracked"] == 0
+
+
+def test_a_notebook_keeps_the_values_of_phases() -> None:
+    text = write_script(iris(PLANS["one, then two"]), load_catalogue(), notebook=True).plain.text
+    assert 'history.append({"step": step, "phase": number, "epoch": epoch, **values})' in text
+    assert "train(model, data, SEED, None, history)" in text
 
 
 def test_only_the_chosen_layers_move() -> None:
@@ -205,9 +299,9 @@ def test_a_run_resumed_anywhere_goes_on_bit_for_bit(name: str, tmp_path: Path) -
 
 def test_layers_before_what_is_trained_are_computed_without_gradients() -> None:
     text = export_script(iris(PLANS["two players"]), load_catalogue()).text
-    upper = text[text.index("def upper(") : text.index("def upper_weights")]
+    upper = text[text.index("def upper(") : text.index("def upper_optimiser")]
     assert "with torch.no_grad():\n        x = torch.tanh(model.first(features))" in upper
-    assert "no_grad" not in text[text.index("def lower(") : text.index("def lower_weights")]
+    assert "no_grad" not in text[text.index("def lower(") : text.index("def lower_optimiser")]
 
 
 def shadowed(text: str) -> set[str]:

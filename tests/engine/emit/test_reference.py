@@ -19,13 +19,11 @@ MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
     "a_decoder_letter_by_letter.py": 550,
-    "an_agent_in_a_grid_world.py": 725,
+    "an_agent_in_a_grid_world.py": 650,
     "kinds_of_graphs.py": 435,
-    "nine_weights_of_ten_cut.py": 410,
     "rbm_on_mnist.py": 410,
     "romeo_and_juliet_letter_by_letter.py": 450,
-    "stacked_autoencoder.py": 550,
-    "teacher_and_student.py": 415,
+    "stacked_autoencoder.py": 410,
 }
 
 
