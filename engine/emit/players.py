@@ -32,6 +32,7 @@ from engine.emit.inline import (
 )
 from engine.emit.loops import phased
 from engine.emit.loops.phased import can_be_phased
+from engine.emit.loops.resting import with_modes
 from engine.emit.measuring import uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
@@ -51,8 +52,6 @@ from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
-# layers of torch that compute the same in training and evaluation
-ALIKE = ("nn.Linear(", "nn.Bilinear(", "nn.Embedding(", "nn.Conv1d(", "nn.Conv2d(", "nn.Conv3d(")
 RETURN = "episode_return"  # what an episode earns, the mean over several
 CLEAN = "clean"  # the part that an objective with an adversary has beside
 
@@ -155,7 +154,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
 def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short:
     """The short loop of a plan."""
     plan = made.project.plan
-    still = [[path for path in paths if _has_modes(made, path)] for paths in found.still]
+    still = [with_modes(made, paths) for paths in found.still]
     monitors = [phase.stop.monitor for phase in plan.phases if watches(phase)]
     stretches = map(Stretch, plan.phases, found.turns, still)
     return Short(
@@ -170,12 +169,6 @@ def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short
         len(made.streams),
         stretches=list(stretches) if len(plan.phases) > 1 else [],
     )
-
-
-def _has_modes(made: Assembly, path: str) -> bool:
-    """Whether a layer may compute otherwise in training than in evaluation."""
-    modules = (code.modules[path] for code in made.codes.values() if path in code.modules)
-    return not any(str(layer).startswith(ALIKE) for layer in modules)
 
 
 def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
