@@ -10,10 +10,13 @@ FOLDER holds mnist/ and is the script's own by default.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,48 +83,6 @@ def load_digits(
     return columns_of(columns, stratified_split(digit, validation, test, seed), device)
 
 
-def read_idx(path: Path, shape: tuple[int, ...]) -> np.ndarray:
-    """The bytes of a gzip-compressed IDX file, as an array of `shape`."""
-    import zlib
-
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"There is no {path}: choose the folder that holds mnist/ with its four files."
-        )
-    header = 4 + 4 * len(shape)
-    try:
-        raw = zlib.decompress(path.read_bytes(), wbits=31)
-    except zlib.error:
-        raw = b""
-    if len(raw) != header + math.prod(shape):
-        raise ValueError(f"{path} is damaged, or is another file: copy it from MNIST again.")
-    return np.frombuffer(raw, np.uint8, offset=header).reshape(shape)
-
-
-def load_mnist(
-    folder: Path, device: str, *, validation: float = 0.1, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """MNIST as {split: {"image": (N, 1, 28, 28) in 0..1, "digit": (N,)}}; validation is part of train."""
-
-    def columns(image: np.ndarray, digit: np.ndarray) -> dict[str, Tensor]:
-        return {
-            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
-            "digit": torch.from_numpy(digit).to(device).long(),
-        }
-
-    files = folder / "mnist"
-    image = read_idx(files / "train-images-idx3-ubyte.gz", (60000, 28, 28))
-    digit = read_idx(files / "train-labels-idx1-ubyte.gz", (60000,))
-    test_image = read_idx(files / "t10k-images-idx3-ubyte.gz", (10000, 28, 28))
-    test_digit = read_idx(files / "t10k-labels-idx1-ubyte.gz", (10000,))
-    kept, held = stratified_holdout(torch.tensor(digit), validation, torch.Generator().manual_seed(seed))
-    return {
-        "train": columns(image[kept.numpy()], digit[kept.numpy()]),
-        "validation": columns(image[held.numpy()], digit[held.numpy()]),
-        "test": columns(test_image.copy(), test_digit.copy()),
-    }
-
-
 def covariance_gap(features: Tensor, others: Tensor) -> Tensor:
     """|C - C'|² / 4 d² of the covariances C (d, d) of features (N, d) and C' of others (M, d).
 
@@ -181,13 +142,42 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
     }
 
 
+def idx_bytes(path: Path, *size: int) -> np.ndarray[Any, Any]:
+    """The bytes of a gzip-compressed IDX file, (N, *size)."""
+    with gzip.open(path) as file:
+        return np.frombuffer(file.read(), np.uint8, offset=8 + 4 * len(size)).reshape(-1, *size)
+
+
+def load_mnist_2(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
+    files = folder / "mnist"
+    try:
+        images = [idx_bytes(files / f"{one}-images-idx3-ubyte.gz", 28, 28) for one in ("train", "t10k")]
+        digits = [idx_bytes(files / f"{one}-labels-idx1-ubyte.gz") for one in ("train", "t10k")]
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise SystemExit(f"--data names no folder with the four files of MNIST in mnist/: {error}") from error
+    draw = torch.Generator().manual_seed(0)
+    kept, held = (rows.numpy() for rows in stratified_holdout(torch.tensor(digits[0]), 0.1, draw))
+    splits = {
+        "train": (images[0][kept], digits[0][kept]),
+        "validation": (images[0][held], digits[0][held]),
+        "test": (images[1].copy(), digits[1].copy()),
+    }
+    return {
+        split: {
+            "image": torch.from_numpy(image).to(device).float().unsqueeze(1) / 255,
+            "digit": torch.from_numpy(digit).to(device).long(),
+        }
+        for split, (image, digit) in splits.items()
+    }
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
     image (N, 1, 8, 8); digit (N,); mnist_image (N, 1, 28, 28); mnist_digit (N,).
     """
     small_digits = load_digits(device, validation=0.2, test=0.2, seed=0)
-    mnist = load_mnist(folder, device, validation=0.1, seed=0)
+    mnist = load_mnist_2(folder, device)
     return {
         split: {
             "image": small_digits[split]["image"],

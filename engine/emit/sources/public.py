@@ -56,6 +56,35 @@ for split, at in rows.items():
     classes = torch.from_numpy(labels[source][at.numpy()]).to(device).long()
     parts[split] = {$items}
 """
+MNIST = """
+files = folder / "mnist"
+try:
+    images = [$idx(files / f"{one}-images-idx3-ubyte.gz", 28, 28) for one in ("train", "t10k")]
+    digits = [$idx(files / f"{one}-labels-idx1-ubyte.gz") for one in ("train", "t10k")]
+except (OSError, EOFError, ValueError, zlib.error) as error:
+    raise SystemExit(f"--data names no folder with the four files of MNIST in mnist/: {error}") from error
+draw = torch.Generator().manual_seed($seed)
+kept, held = (rows.numpy() for rows in stratified_holdout(torch.tensor(digits[0]), $validation, draw))
+splits = {
+    "train": (images[0][kept], digits[0][kept]),
+    "validation": (images[0][held], digits[0][held]),
+    "test": (images[1].copy(), digits[1].copy()),
+}
+"""
+
+
+def write_mnist(reading: Reading) -> Straight:
+    """MNIST, whose images are floats in memory."""
+    how, beside = reading.options, Beside(reading.outside)
+    lines = tree(MNIST, idx=beside.add(IDX, "idx bytes"), validation=how["validation"], seed=how["seed"])
+    values = {
+        "image": "torch.from_numpy(image).to(device).float().unsqueeze(1) / 255",
+        "digit": "torch.from_numpy(digit).to(device).long()",
+    }
+    items = ", ".join(f"{quoted(name)}: {values[name]}" for name in reading.wanted)
+    pair = ", ".join(name if name in reading.wanted else "_" for name in values)
+    value = f"{{split: {{{items}}} for split, ({pair}) in splits.items()}}"
+    return Straight(lines, value, [stratified_holdout], beside.parts)
 
 
 def write_idx(reading: Reading) -> Straight:

@@ -12,7 +12,9 @@ from engine.data.graphs.folder import load_graph_folder
 from engine.data.images.files import load_image_files, load_masked_images
 from engine.data.series.files import load_series
 from engine.data.sets.drawn import load_drawn
+from engine.data.sets.mnist import load_mnist
 from engine.data.sets.public import load_cifar, load_idx_images
+from engine.data.splits import stratified_holdout
 from engine.data.tables.files import load_sheet, load_text_table, load_typed_table
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.emit.sources import arrays, clouds, drawn, graphs, images, public, series, tables, text
@@ -29,6 +31,7 @@ WRITERS: Mapping[Function, Writer] = {
     load_cloud: Writer(clouds.write_cloud, clouds.MAY_CARRY),
     load_clouds: Writer(clouds.write_clouds, clouds.MAY_CARRY),
     load_drawn: Writer(drawn.write_drawn),
+    load_mnist: Writer(public.write_mnist, (stratified_holdout,)),
     load_idx_images: Writer(public.write_idx, public.MAY_CARRY),
     load_cifar: Writer(public.write_cifar, public.MAY_CARRY),
     load_graph: Writer(graphs.write_graph, graphs.MAY_CARRY),

@@ -21,7 +21,6 @@ LONG = {
     "a_decoder_letter_by_letter.py": 550,
     "an_agent_in_a_grid_world.py": 650,
     "kinds_of_graphs.py": 435,
-    "rbm_on_mnist.py": 410,
     "romeo_and_juliet_letter_by_letter.py": 450,
     "stacked_autoencoder.py": 410,
 }

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.catalogue import Data
 from engine.data.lazy import Lazy
 from engine.data.open.opening import Opened
+from engine.data.sets.mnist import load_mnist
+from engine.document.shipped import datasets_folder
 from engine.values import Value
 from tests.engine.data.public_made import public_folder, write_idx
 from tests.engine.emit.sources.agreeing import data_of, load_of, same, straightly, strictly
@@ -73,3 +76,23 @@ def test_damaged_images_get_a_sentence(tmp_path: Path) -> None:
     damaged(tmp_path / "set" / "train-images-idx3-ubyte.gz")
     with pytest.raises(SystemExit, match="are not those that are expected"):
         load(tmp_path / "set", "cpu")
+
+
+def mnist(validation: float) -> Data:
+    return data_of(Opened("Mnist", {"validation": validation, "seed": 3}, "MNIST"))
+
+
+@pytest.mark.parametrize("wanted", [("image", "digit"), ("image",), ("digit",)])
+def test_mnist_is_read_alike(wanted: tuple[str, ...]) -> None:
+    data = mnist(0.2)
+    whole = load_mnist(datasets_folder(), "cpu", validation=0.2, seed=3)
+    expected = {split: {name: columns[name] for name in wanted} for split, columns in whole.items()}
+    same(load_of(data, *wanted)(datasets_folder(), "cpu"), expected)
+
+
+@pytest.mark.parametrize("change", [gone, cut, damaged])
+def test_where_mnist_is_not_stands_in_a_sentence(change: Callable[[Path], None], tmp_path: Path) -> None:
+    shutil.copytree(datasets_folder() / "mnist", tmp_path / "mnist")
+    change(tmp_path / "mnist" / "train-images-idx3-ubyte.gz")
+    with pytest.raises(SystemExit, match="the four files of MNIST"):
+        load_of(mnist(0.1))(tmp_path, "cpu")
