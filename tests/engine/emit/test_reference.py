@@ -22,7 +22,6 @@ LONG = {
     "an_agent_in_a_grid_world.py": 650,
     "kinds_of_graphs.py": 435,
     "romeo_and_juliet_letter_by_letter.py": 450,
-    "stacked_autoencoder.py": 410,
 }
 
 
