@@ -197,7 +197,11 @@ def _started(short: Short) -> list[str]:
         return [f"rules = [{', '.join(f'({quoted(one.key)}, {_taken(one)})' for one in short.turns)}]"]
     every = _every(short)
     about = f"by name, with their optimisers{'' if all(minimised) else ' (none for a rule)'}"
-    lines = [f"objectives = [  # {about}{', and every how many batches' if every else ''}"]
+    about += ", and every how many batches" if every else ""
+    lines = [f"objectives = [  # {about}"]
+    if any(one.made for one in short.turns):  # objects and functions beside each other
+        kind = f"list[tuple[str, Any, torch.optim.Optimizer | None{', int' if every else ''}]]"
+        lines = [f"# {about}", f"objectives: {kind} = ["]
     for one, moves in zip(short.turns, minimised, strict=True):
         parts = [quoted(one.key), _taken(one), f"{one.optimiser}(model)" if moves else "None"]
         lines.append(f"    ({', '.join([*parts, *([str(one.every)] if every else [])])}),")

@@ -522,7 +522,8 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int, as_json: bool) -> None:
-    objectives = [  # by name, with their optimisers (none for a rule), and every how many batches
+    # by name, with their optimisers (none for a rule), and every how many batches
+    objectives: list[tuple[str, Any, torch.optim.Optimizer | None, int]] = [
         (
             "episode_return",
             Rollout(model.maze, action_scores, LinearExploration(first=1.0, last=0.05, turns=1000)),
