@@ -41,6 +41,7 @@ def train_lines(facts: Features, first: str, kept: bool = False) -> list[Stateme
         seconds="seconds" in facts.seen,
         moved="moved" in facts.seen,
         gradient_norm="gradient_norm" in facts.seen,
+        scheduled=facts.scheduled,
         counter="done" if facts.averages else "_",
         where='"step": step, "phase": number, "epoch": epoch' if several else '"step": step, "epoch": epoch',
         weight=weight_text(first, facts.counted),
@@ -54,7 +55,8 @@ def train_lines(facts: Features, first: str, kept: bool = False) -> list[Stateme
         kept=kept,
         shown="history" if kept else "as_json",
     )
-    return tree(TRAIN, first=quoted(first), several=several, phase=phase, alone=facts.streams == 1, kept=kept)
+    counts = facts.scheduled and facts.streams == 1
+    return tree(TRAIN, first=quoted(first), several=several, phase=phase, counts=counts, kept=kept)
 
 
 TRAIN = """
@@ -67,7 +69,7 @@ def train(
     history: list[dict[str, float]],  #? kept
 ) -> None:
     shuffle = torch.Generator().manual_seed(seed)
-    n = len(data["train"][$first])  #? alone
+    n = len(data["train"][$first])  #? counts
     step = epoch = 0
     for number, phase in enumerate(PHASES):  #? several
         <phase>
@@ -77,7 +79,8 @@ def train(
 
 PHASE = """
 limit = epochs or phase.epochs
-players = phase.players(model, $count, limit)
+players = phase.players(model, $count, limit)  #? scheduled
+players = phase.players(model)  #? not scheduled
 best, kept, waited, turn = math.inf, None, 0, 0
 began = time.monotonic()  #? seconds
 for $counter in range(limit):
@@ -239,10 +242,12 @@ class Features:
     def closures(self) -> set[str]:
         return {make_optimiser(one.optimiser).closure for one in self.minimised}
 
-    def player_class(self) -> list[Statement]:
-        """The class of an objective at work."""
+    def player_class(self, whole: bool = False) -> list[Statement]:
+        """The class of an objective at work, where it is `whole` with the fields that every plan may have."""
         return tree(
             PLAYER,
+            minimises=whole or bool(self.minimised),
+            scheduled=whole or self.scheduled,
             gathers=self.gathers,
             clips=self.clips,
             noise=self.noisy,
@@ -281,7 +286,7 @@ class Features:
             "later": "" in kinds and not self.gathers and any(one.every > 1 for one in self.minimised),
             "descends": "" in kinds,
             "inputs": "" if self.whole else "inputs=player.weights",
-            "scheduled": self._scheduled,
+            "scheduled": self.scheduled,
             "moving": self._moving,
             "weight": weight,
             "rows": self.rows,
@@ -293,7 +298,8 @@ class Features:
         return [turn, tree(UPDATE, update=update)] if facts["gathers"] else [turn]
 
     @property
-    def _scheduled(self) -> bool:
+    def scheduled(self) -> bool:
+        """Whether an objective changes its rate."""
         return any(one.schedule.name != "Constant" for one in self.minimised)
 
     @property
@@ -308,7 +314,7 @@ class Features:
             noise=self.noisy,
             clips=self.clips,
             moving=self._moving,
-            scheduled=self._scheduled,
+            scheduled=self.scheduled,
             watched=" and not player.watches" if self.plateau else "",
         )
 
@@ -323,9 +329,9 @@ class Player:
 
     name: str
     objective: Callable[[Model, dict[str, Tensor]], dict[str, Tensor]]
-    weights: list[nn.Parameter] = field(default_factory=list)
-    optimiser: Any = None  # none: a rule, which moves them itself
-    schedule: Any = None
+    weights: list[nn.Parameter] = field(default_factory=list)  #? minimises
+    optimiser: Any = None  # none: a rule, which moves them itself  #? minimises
+    schedule: Any = None  #? scheduled
     every: int = 1
     accumulate: int = 1  #? gathers
     gathered: int = 0  # batches whose gradients are added up, and how much they count  #? gathers

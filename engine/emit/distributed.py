@@ -44,7 +44,7 @@ def over_all(value: Tensor) -> float:
     return value.item()
 
 
-def of_first(values: dict[str, float]) -> dict[str, float]:
+def of_first(values: dict[str, float]) -> dict[str, float]:  #? decides
     """What the first process has, so that all of them decide alike."""
     found = [values]
     if WORLD > 1:
@@ -91,12 +91,14 @@ def check_shareable(columns: Iterable[Column], notebook: bool = False) -> None:
         )
 
 
-def parts_lines(first: str, joins: bool) -> list[Statement]:
+def parts_lines(first: str, joins: bool, decides: bool = False) -> list[Statement]:
     """The functions that handle a process's part of a batch; `first` is a column.
+
+    Where the first process `decides` for all of them, they have what it measures.
 
     With `joins` no part has a single row, as for layers that compare rows.
     """
-    return tree(PARTS, first=quoted(first), joins=joins, least=2 if joins else 1)
+    return tree(PARTS, first=quoted(first), joins=joins, least=2 if joins else 1, decides=decides)
 
 
 def shared(parts: Sequence[Part], changes: Mapping[Mark, Change]) -> list[list[Statement]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.document.plan import Plan
 from engine.emit.alternating import Features
-from engine.emit.statements import Statement, tree
+from engine.emit.statements import Statement, tree, under
 
 
 def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Statement]]:
@@ -21,15 +23,42 @@ def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Stat
     scheduled = plan.schedule.name != "Constant"
     return [
         tree(IMPORTS),
-        facts.player_class(),
+        facts.player_class(whole=True),
         *facts.turn_lines(""),
         tree(MAKE_PLAYERS, factory=factory, scheduled=scheduled),
-        tree(PHASE_CLASS),
+        phase_class(scheduled=True, stops=True),
         tree("PHASES = (Phase($words),)", words=", ".join(words)),
         tree(SET_MODES),
         tree(BATCHES_OF, size=""),
         *([] if measures else [tree("measure = objective")]),
     ]
+
+
+def phase_class(scheduled: bool, stops: bool) -> list[Statement]:
+    """The class of a phase, of a plan whose objectives may be `scheduled` and that may have rules to stop."""
+    return tree(PHASE_CLASS, told="Model, int, int" if scheduled else "Model", stops=stops)
+
+
+def factory_lines(
+    function: str, title: str, calls: Sequence[Sequence[str]], scheduled: bool
+) -> list[Statement]:
+    """The function that makes the players of a phase; `calls` are the lines for each, the last in a list."""
+    of = f' of "{title}"' if title else ""
+    body = [
+        Statement(f'"""The objectives{of}, with fresh optimisers."""'),
+        *(Statement(line) for call in calls for line in call[:-1]),
+        under("return [", [Statement(call[-1]) for call in calls]),
+        Statement("]"),
+    ]
+    takes = "model: Model" + (", steps_per_epoch: int, epochs: int" if scheduled else "")
+    return [under(f"def {function}({takes}) -> list[Player]:", body)]
+
+
+def asked_for(facts: Features) -> list[list[Statement]]:
+    """What the application asks of players and phases beside what their plan uses."""
+    scheduled, minimises = facts.scheduled, bool(facts.minimised)
+    found = tree(ASKED_FOR, minimises=minimises, scheduled=scheduled, stops=facts.stops)
+    return [found] if found else []
 
 
 IMPORTS = """
@@ -47,6 +76,16 @@ def $factory(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:
     return [Player("loss", objective, [*model.parameters()], optimiser)]  #? not scheduled
 """
 
+ASKED_FOR = """
+Player.optimiser, Player.weights = None, ()  #? not minimises
+Player.schedule = None  #? not scheduled
+Phase.until = ()  #? not stops
+def told(make: Any) -> Any:  #? not scheduled
+    return lambda model, steps_per_epoch, epochs: make(model)
+for phase in PHASES:  #? not scheduled
+    phase.players = told(phase.players)
+"""
+
 BATCHES_OF = """
 def batches_of(phase: Phase, split: Any, shuffle: Any = None) -> Any:
     return batches(split, shuffle$size)
@@ -57,7 +96,7 @@ PHASE_CLASS = '''
 class Phase:
     """A stretch of training: its players take turns until one of its stop rules holds."""
 
-    players: Callable[[Model, int, int], list[Player]]
+    players: Callable[[$told], list[Player]]
     epochs: int
     batch: int | None = None  # none: all rows at once
     frozen: tuple[str, ...] = ()  # layers that are not trained: dropout and batch statistics rest
@@ -65,7 +104,7 @@ class Phase:
     sign: int = 1  # -1: the monitored value is better when it grows
     patience: int | None = None  # epochs without a better value before the phase ends
     restore_best: bool = True
-    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds
+    until: tuple[tuple[str, str, float], ...] = ()  # ends as soon as one of these holds  #? stops
 '''
 
 

@@ -36,7 +36,7 @@ from engine.emit.loops.resting import with_modes
 from engine.emit.measuring import uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
-from engine.emit.phase_texts import OVER, PHASE_CLASS, SET_MODES
+from engine.emit.phase_texts import OVER, SET_MODES, factory_lines, phase_class
 from engine.emit.plain_loop import (
     OF_ALL_GROUPS,
     OF_ONE_GROUP,
@@ -129,7 +129,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         found.functions.append(
             [one.function for step, one in pairs if one.function and not isinstance(step, Rollout)]
         )
-        factories.append(_factory(factory, phase, calls))
+        factories.append(factory_lines(factory, _plain(phase.name), calls, facts.scheduled))
         found.still.append(_still(made, trained))
         static.append(_phase_line(made, phase, factory, found.still[-1]))
     rules = [one for one in plan.objectives if isinstance(one, Rule)]
@@ -140,7 +140,11 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         found.facts = replace(facts, measures=True)
     weight = weight_text(made.counting().name, facts.counted)
     found.loop = [*found.loop, facts.player_class(), *facts.turn_lines(weight), *factories]
-    found.loop += [tree(PHASE_CLASS), [under("PHASES = (", static), Statement(")")], tree(SET_MODES)]
+    found.loop += [
+        phase_class(facts.scheduled, facts.stops),
+        [under("PHASES = (", static), Statement(")")],
+        tree(SET_MODES),
+    ]
     if facts.stops:
         found.loop.append(tree(OVER))
     several = made.losses.values() if len(losses) > 1 else ()  # a single loss is measured as "loss"
@@ -394,10 +398,8 @@ def _player(
         found.parts.append(residual_lines(made, names.residuals, weights, trained, residual_vector))
         options.append(f"residuals={names.residuals}")
     steps = _steps_per_epoch(objective)
-    schedule = f"{names.schedule}({names.by}, {steps}, epochs)" if schedule_part else "None"
-    arguments = [quoted(names.key), names.function, f"{names.weights}(model)", names.by, schedule, *options]
-    if not schedule_part and not options:
-        arguments.pop()
+    schedule = [f"{names.schedule}({names.by}, {steps}, epochs)"] if schedule_part else []
+    arguments = [quoted(names.key), names.function, f"{names.weights}(model)", names.by, *schedule, *options]
     lines = [f"{names.by} = {names.optimiser}(model)", f"Player({', '.join(arguments)}),"]
     found.turns[-1].append(
         Turn(objective, names.key, names.function, names.optimiser, names.schedule, moves, names.residuals)
@@ -455,17 +457,6 @@ def _weights_lines(function: str, layers: Sequence[str]) -> list[Statement]:
     listed = ", ".join(f"*{layer}.parameters()" for layer in layers)
     body = [Statement(f"[{listed}]", target="return")]
     return [under(f"def {function}(model: Model) -> list[nn.Parameter]:", body)]
-
-
-def _factory(function: str, phase: Phase, calls: Sequence[Sequence[str]]) -> list[Statement]:
-    title = f' of "{_plain(phase.name)}"' if phase.name else ""
-    body = [
-        Statement(f'"""The objectives{title}, with fresh optimisers."""'),
-        *(Statement(line) for call in calls for line in call[:-1]),
-        under("return [", [Statement(call[-1]) for call in calls]),
-        Statement("]"),
-    ]
-    return [under(f"def {function}(model: Model, steps_per_epoch: int, epochs: int) -> list[Player]:", body)]
 
 
 def _still(made: Assembly, trained: set[str]) -> list[str]:

@@ -41,7 +41,7 @@ from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, un
 from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
 from engine.emit.names import script_names
 from engine.emit.optimise import optimiser_lines, schedule_lines
-from engine.emit.phase_texts import BATCHES_OF, IMPORTS, of_one_objective
+from engine.emit.phase_texts import BATCHES_OF, IMPORTS, asked_for, of_one_objective
 from engine.emit.places import places_of
 from engine.emit.plain_loop import REPORT, Short, Turn, short_lines
 from engine.emit.players import Players, players_of
@@ -302,9 +302,9 @@ def _steps(made: Assembly, plan: Plan, players: Players | None) -> list[list[Sta
     if players is None:
         return of_one_objective(plan, made.names.give("make players"), _measures(made))
     if players.short is None:
-        return [tree(BATCHES_OF, size=", phase.batch")]
+        return [*asked_for(players.facts), tree(BATCHES_OF, size=", phase.batch")]
     size = ", phase.batch" if players.short.sized else ""
-    return [tree(IMPORTS), *players.loop, tree(BATCHES_OF, size=size)]
+    return [tree(IMPORTS), *players.loop, *asked_for(players.facts), tree(BATCHES_OF, size=size)]
 
 
 def _by_name(carried: Iterable[Any]) -> list[Any]:
@@ -335,7 +335,7 @@ def _plain_parts(
         parts.append(schedule)
     parts.append(tree(REPORT, kept=kept))
     if distributed:
-        parts.append(parts_lines(first, joins))
+        parts.append(parts_lines(first, joins, decides=True))
     turns, streams = [Turn(plan.objective)], len(made.streams)
     return [*parts, short_lines(Short(plan, turns, first, joins=joins, streams=streams, kept=kept))]
 
@@ -351,7 +351,7 @@ def _general_parts(
     parts = [*load.parts, *_batch_parts(made, size, sized=sized, joins=joins)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
-    if distributed:
+    if distributed and players.facts.minimised:
         parts += [parts_lines(first, joins), together_lines(first)]
     parts += [tree(REPORT, kept=kept), *players.parts]
     if short is not None:

@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import pytest
 import torch
+from vulture import Vulture
 
 from engine.catalogue import load_catalogue
 from engine.document.files import from_text, to_text
@@ -255,6 +256,14 @@ def test_a_notebook_keeps_the_values_of_phases() -> None:
     text = write_script(iris(PLANS["one, then two"]), load_catalogue(), notebook=True).plain.text
     assert 'history.append({"step": step, "phase": number, "epoch": epoch, **values})' in text
     assert "train(model, data, SEED, None, history)" in text
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("distributed", [False, True], ids=["for one", "for several"])
+def test_a_script_has_only_the_fields_and_parameters_that_its_plan_uses(name: str, distributed: bool) -> None:
+    found = Vulture()
+    found.scan(export_script(iris(PLANS[name]), load_catalogue(), distributed=distributed).text)
+    assert {one.name for one in found.get_unused_code(min_confidence=60)} == {"forward"}
 
 
 def test_only_the_chosen_layers_move() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ import torch
 
 from engine.document.files import save_project
 from engine.document.graph import Project
-from engine.document.plan import Choice
+from engine.document.plan import ChangeModel, Choice
 from engine.emit.script import export_script
 from engine.runs.attach import Attached
 from engine.runs.records import read_metrics, read_settings
 from engine.train.distributed import Part, differences
 from engine.train.headless import run_headless
+from tests.engine.sketches import gallery
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of, with_node
 
 ROOT = Path(__file__).parents[3]
@@ -99,6 +101,25 @@ def test_an_exported_script_trains_as_one(tmp_path: Path) -> None:
     assert state["epoch"] == 1
     again = records(str(script), "--json", "--checkpoint", kept)
     close(again, two[-len(again) :])
+
+
+def test_what_objects_and_rules_do_in_turn_is_done_alike_in_each_process(tmp_path: Path) -> None:
+    project = iris(dropout=0.0, epochs=2)
+    cut = ChangeModel(Choice("Prune", {"fraction": 0.5}), name="left")
+    first = project.plan.phases[0]
+    second = replace(first, objectives=(cut, *first.objectives))
+    project.plan = replace(project.plan, phases=(first, second))
+    script = tmp_path / "cut.py"
+    script.write_text(export_script(project, catalogue(), distributed=True).text, "utf-8")
+    wanted = alone(project)
+    close(records(*TORCHRUN, "2", str(script), "--json", "--device", "cpu"), wanted)
+    out = str(tmp_path / "two")
+    train = ("-m", "engine.cli", "train", stored(tmp_path, project), "--json", "--device", "cpu", "--out")
+    close(records(*TORCHRUN, "2", *train, out), wanted)
+    assert read_settings(tmp_path / "two")["differs_from_one_process"] == []
+    gates = gallery("perceptron-gates")
+    script.write_text(export_script(gates, catalogue(), distributed=True).text, "utf-8")
+    close(records(*TORCHRUN, "2", str(script), "--json", "--device", "cpu"), alone(gates))
 
 
 def test_processes_weigh_classes_as_one_does(tmp_path: Path) -> None:
