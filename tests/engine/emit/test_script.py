@@ -117,11 +117,12 @@ def test_the_top_level_holds_only_imports_constants_and_definitions(project_id: 
     assert isinstance(guard, ast.If) and ast.unparse(guard.test) == "__name__ == '__main__'"
     for statement in body[1:-1]:
         assert isinstance(
-            statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
+            statement,
+            (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign),
         ), ast.unparse(statement)
-        if isinstance(statement, ast.Assign):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
             # Literals, and of those the phases of a plan, which name the functions of their players.
-            for found in ast.walk(statement.value):
+            for found in ast.walk(statement.value or statement):
                 if isinstance(found, ast.Call):
                     assert ast.unparse(found.func) == "Phase"
                 assert not isinstance(found, (ast.Attribute, ast.Subscript, ast.Lambda)), ast.unparse(found)
