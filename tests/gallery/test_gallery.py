@@ -31,7 +31,7 @@ LONG = {
 }
 # How threads share a sum decides its last bit, so one example is held to that with two of them.
 SHARED = "mnist-cnn"
-ALLOWED = {"torch", "numpy", "sklearn", "PIL", "polars"}
+ALLOWED = {"torch", "numpy", "sklearn", "PIL", "polars", "safetensors"}  # the last: weights, for procedures
 
 
 @pytest.fixture(scope="module")
