@@ -69,7 +69,8 @@ def _apply(tree: ast.AST, cuts: Mapping[str, Sequence[Cut]]) -> None:
 
 
 def _read(code: str) -> tuple[ast.Module, tuple[str, str]] | None:
-    for frame in FRAMES:
+    item = code.rstrip().endswith(",")  # of a display or a call, not a tuple
+    for frame in FRAMES[2:] if item else FRAMES:
         try:
             return ast.parse(f"{frame[0]}{code}{frame[1]}"), frame
         except SyntaxError:
