@@ -368,9 +368,13 @@ class Transform(Data, abstract=True):
     _arriving: Column | None = None
 
     def bind(self, arriving: Column) -> None:
-        """Say what comes in. Errors: `EmitError` or `ParamError` where it does not fit."""
+        """Say what comes in. Errors: `EmitError` or `ParamError` where it does not fit; then nothing does."""
         self._arriving = arriving
-        self.column("output")
+        try:
+            self.column("output")
+        except Exception:  # as one of a third party may raise
+            self._arriving = None
+            raise
 
     def gives(self, x: Column) -> Column:
         """The column that leaves, called "output". Errors: `EmitError` where `x` does not fit."""

@@ -82,8 +82,11 @@ def test_after_a_layer_or_on_classes_it_is_a_problem_with_a_sentence() -> None:
     (problem,) = check(replace(project, graph=Graph(nodes, links)), CATALOGUE).errors
     assert problem.node_id == "n11" and "connect it to data or another transform" in problem.message
     table = Graph([Node("n1", "Iris"), Node("n2", "Whiten")], [Link("n1", "species", "n2", "x")])
-    (problem,) = check(Project(graph=table, next_id=3), CATALOGUE).errors
+    unfit = Project(graph=table, next_id=3)
+    book = check(unfit, CATALOGUE)
+    (problem,) = book.errors
     assert problem.message == "Whiten needs measurements, but species holds whole numbers."
+    assert book.as_trained(unfit) == (unfit, book)  # views ask for it while the problem stands
 
 
 def test_data_are_read_again_when_a_transform_changes_and_only_then() -> None:
