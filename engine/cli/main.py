@@ -15,7 +15,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.catalogue import Catalogue, NodeType, load_catalogue
 from engine.catalogue.foreign_files import foreign, question
@@ -31,9 +31,6 @@ from engine.document.files import from_text, load_project
 from engine.document.graph import Project
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.shapes.problems import Problem
-
-if TYPE_CHECKING:
-    pass
 
 OK, PROBLEMS, USAGE, UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
 

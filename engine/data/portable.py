@@ -120,9 +120,17 @@ def _names(thing: Any) -> tuple[str, ...]:
 
 def names_read(tree: ast.AST) -> tuple[str, ...]:
     """The names that a definition reads and does not bind itself, in order and each once."""
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    nodes: list[ast.Name] = []
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name():
+                nodes.append(node)
+                if isinstance(node.ctx, ast.Store):
+                    bound.add(node.id)
+            case ast.arg():
+                bound.add(node.arg)
+            case ast.alias():
+                bound.add(node.asname or node.name)
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    bound = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    bound |= {(node.asname or node.name) for node in ast.walk(tree) if isinstance(node, ast.alias)}
     return tuple(dict.fromkeys(node.id for node in nodes if node.id not in bound))

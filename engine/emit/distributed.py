@@ -14,7 +14,7 @@ from engine.data.batch import WEIGHT
 from engine.document.plan import Plan
 from engine.emit.entry import Constants
 from engine.emit.passes import Change, Part, changed
-from engine.emit.plain_loop import TAKES
+from engine.emit.plain_loop import takes
 from engine.emit.statements import Mark, Statement, quoted, tree, under
 from engine.errors import EmitError
 
@@ -157,7 +157,7 @@ def changes_of_plain(plan: Plan, scheduled: bool, counted: bool) -> Mapping[Mark
     }
 
 
-SIGNATURE = f"def train({TAKES}, checkpoint: Path | None) -> None:"
+SIGNATURE = f"def train({takes(kept=False)}, checkpoint: Path | None) -> None:"
 TRAINED = "train(model, data, args.seed, args.epochs, args.json, args.checkpoint)"
 APART = """
 if RANK:

@@ -13,6 +13,7 @@ from engine.data.pairs import check_pairs
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
 from engine.emit.places import Places
+from engine.emit.sources.parts import tuple_text
 from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.sources.writers import may_carry, straight
 from engine.emit.statements import WIDTH, Statement, printed, quoted, under
@@ -149,8 +150,7 @@ def _load_one(made: Assembly, data: Data, written: Straight | None) -> list[Stat
 def _chosen(call: str, data: Data, used: Sequence[str]) -> list[Statement]:
     """The columns that the network uses, of all that are read and those that transforms make of them."""
     lines = [Statement(call, target="splits"), *_step_lines(data, "splits")]
-    comma = "," if len(used) == 1 else ""
-    lines.append(Statement(f"({', '.join(quoted(one) for one in used)}{comma})", target="used"))
+    lines.append(Statement(tuple_text([quoted(one) for one in used]), target="used"))
     chosen = "{split: {name: columns[name] for name in used} for split, columns in splits.items()}"
     return [*lines, Statement(chosen, target="return")]
 

@@ -163,7 +163,7 @@ def short_lines(short: Short) -> list[Statement]:
         count = f'steps_of(data["train"], {size if short.plan.batch or short.sized else None})'
     return tree(
         TRAIN,
-        takes=KEEPS if short.kept else TAKES,
+        takes=takes(short.kept),
         kept=short.kept,
         shown=shown(short.kept),
         scheduled=scheduled,
@@ -184,6 +184,12 @@ def short_lines(short: Short) -> list[Statement]:
         worst='"-inf"' if short.grows else '"inf"',
         better=">" if short.grows else "<",
     )
+
+
+def takes(kept: bool, epochs: str = "int") -> str:
+    """The parameters of `train`, whose values may be `kept` in a list; `epochs` is the type of how many."""
+    told = f"model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: {epochs}"
+    return f"{told}, history: list[dict[str, float]]" if kept else f"{told}, as_json: bool"
 
 
 def _started(short: Short) -> list[str]:
@@ -264,8 +270,6 @@ VARIABLES = (
     *("objectives", "name", "compute", "weights", "every", "optimiser", "schedule", "closure"),
     *("rules", "update", "loss", "found", "value", "step", "best", "kept", "waited", "mistakes"),
 )
-TOLD = "model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: int"
-TAKES, KEEPS = f"{TOLD}, as_json: bool", f"{TOLD}, history: list[dict[str, float]]"
 TRAIN = """
 def train($takes) -> None:  #: SIGNATURE
     <start>

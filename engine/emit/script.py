@@ -20,7 +20,7 @@ from engine.emit.alternating import Features, train_lines
 from engine.emit.batching import batches_lines, stream_batches
 from engine.emit.beside import Copies
 from engine.emit.carried.calls import unreadable, with_cuts
-from engine.emit.carried.specialise import specialised
+from engine.emit.carried.specialise import defined, specialised
 from engine.emit.distributed import (
     WORLD,
     changes_of_plain,
@@ -34,7 +34,14 @@ from engine.emit.distributed import (
 from engine.emit.entry import Constants, home_text, main_lines, model_only_lines
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.forms.cells import Cell, notebook_cells
-from engine.emit.forms.head import constants_of, constants_of_phases, docstring, import_lines, read_in
+from engine.emit.forms.head import (
+    constants_of,
+    constants_of_phases,
+    docstring,
+    import_lines,
+    packages,
+    read_in,
+)
 from engine.emit.loading import Loading, loaders, loading
 from engine.emit.loops.phased import phased_lines
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
@@ -236,8 +243,9 @@ def write_script(
     compiled(text, "script")
     parsed = ast.parse(text)
     named = [one.name for one in offered]
-    doc = docstring(project, holds, place, trains, parsed, named)
-    head = printed([*doc, BLANK, *import_lines(read_in(parsed)), BLANK])
+    read = read_in(parsed)
+    doc = docstring(project, holds, place, trains, packages(parsed, read), named)
+    head = printed([*doc, BLANK, *import_lines(read), BLANK])
     head += [*printed([one.line() for one in constants]), *[EMPTY] * (2 if constants else 1)]
     lines = [*head, *body]
     plain = text_of(line.plain for line in head) + tidy(text, parsed)
@@ -272,7 +280,7 @@ def _only_used(
     carried: Sequence[str], parts: Sequence[Sequence[Statement]], steps: Sequence[Sequence[Statement]]
 ) -> tuple[list[list[Statement]], list[list[Statement]]]:
     """What a script carries without what it never uses, and its own parts with calls that fit."""
-    names = {node.name for text in carried for node in ast.parse(text).body if hasattr(node, "name")}
+    names = {name for text in carried for name in defined(text)}
     rest = ast.parse(text_of(line.plain for line in lines_of(parts)))
     taken = ast.parse(text_of(line.plain for line in lines_of(steps)))
     asked = {node.id for node in ast.walk(taken) if isinstance(node, ast.Name)}  # by the application

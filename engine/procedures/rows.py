@@ -36,22 +36,20 @@ def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None =
 
     Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
     """
-    first = next(iter(columns.values()))
+    try:
+        found = rows_of(columns, rows, path)
+    except KeyError as error:
+        known = ", ".join(columns)
+        raise ValueError(f"{path} has {error}; the columns of these data are {known}.") from error
     if path is None:
-        if not all(0 <= row < len(first) for row in rows):
-            raise ValueError(f"Rows are numbers from 0 to {len(first) - 1}, for that is what the split has.")
-        at = torch.tensor(rows, device=first.device)
-        return {name: column[at] for name, column in columns.items()}
-    found = FileRows()
-    for name, values in json.loads(path.read_text("utf-8")).items():
-        if name not in columns:
-            raise ValueError(f"{path} has {name!r}; the columns of these data are {', '.join(columns)}.")
-        like = columns[name][:1]
-        found[name] = torch.tensor(values, dtype=like.dtype, device=like.device)
-        if found[name].shape[1:] != like.shape[1:]:
-            sizes = f"{list(found[name].shape[1:])} instead of {list(like.shape[1:])}"
-            raise ValueError(f"A row of {name!r} in {path} is of {sizes}.")
-    return found
+        return found
+    for name, values in found.items():
+        size = columns[name].shape[1:]
+        if values.shape[1:] != size:
+            raise ValueError(
+                f"A row of {name!r} in {path} is of {list(values.shape[1:])} instead of {list(size)}."
+            )
+    return FileRows(found)
 
 
 def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:

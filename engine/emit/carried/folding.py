@@ -162,7 +162,7 @@ class Folding(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or node.id not in self.constants:
             return node
         found = copy.deepcopy(self.constants[node.id])
-        found.stands_for = node.id  # type: ignore[attr-defined]
+        vars(found)["stands_for"] = node.id
         return found
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
@@ -282,8 +282,11 @@ class Folding(ast.NodeTransformer):
         """`**{"a": 1}` as keywords, `*(1, 2)` as arguments."""
         args: list[ast.expr] = []
         for one in node.args:
-            spread = isinstance(one, ast.Starred) and isinstance(one.value, (ast.Tuple, ast.List))
-            args += one.value.elts if spread else [one]  # type: ignore[attr-defined]
+            match one:
+                case ast.Starred(value=ast.Tuple(elts=parts) | ast.List(elts=parts)):
+                    args += parts
+                case _:
+                    args.append(one)
         keywords: list[ast.keyword] = []
         for word in node.keywords:
             display = word.value if word.arg is None and isinstance(word.value, ast.Dict) else None
@@ -349,17 +352,12 @@ class Folding(ast.NodeTransformer):
         return found
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                made = self._block(block)
-                setattr(node, name, made or ([ast.Pass()] if name == "body" else []))
-        blocks = ("body", "orelse", "finalbody")
         for name, old in ast.iter_fields(node):
-            if name in blocks and isinstance(old, list) and (not old or isinstance(old[0], ast.stmt)):
-                continue
             if isinstance(old, ast.AST):
                 setattr(node, name, self.visit(old))
+            elif isinstance(old, list) and old and isinstance(old[0], ast.stmt):
+                made = self._block(old)
+                setattr(node, name, made or ([ast.Pass()] if name == "body" else []))
             elif isinstance(old, list):
                 old[:] = [self.visit(one) if isinstance(one, ast.AST) else one for one in old]
         return node

@@ -13,6 +13,7 @@ from itertools import accumulate
 from engine.emit.statements import INDENT, WIDTH
 from engine.emit.wrap import wrapped
 
+Block = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.FunctionDef | ast.ClassDef
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
@@ -82,12 +83,12 @@ class _Printing:
             else:
                 yield line[-moved:] if not line[:-moved].strip() else line
 
-    def _compound(self, one: ast.stmt, pad: int, word: str = "") -> Iterator[str]:
+    def _compound(self, one: Block, pad: int, word: str = "") -> Iterator[str]:
         yield from self._head(one, pad, word)
         if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
             yield from self.block(_shorter_doc(one.body), pad + INDENT)
             return
-        yield from self.block(one.body, pad + INDENT)  # type: ignore[attr-defined]
+        yield from self.block(one.body, pad + INDENT)
         if isinstance(one, ast.Try):
             for handler in one.handlers:
                 name = f" as {handler.name}" if handler.name else ""

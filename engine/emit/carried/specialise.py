@@ -64,7 +64,7 @@ def specialised(texts: Sequence[str], rest: ast.Module, fixed: Set[str] = frozen
 
     Those that are `fixed`, for something sets or calls them by name, stay and are called by that name.
     """
-    names = {name for text in texts for name in _defined(text)}
+    names = {name for text in texts for name in defined(text)}
     asked = _Asked(names)
     asked.visit(rest)
     return _specialised(tuple(texts), "\n".join(asked.lines), frozenset(fixed & names))
@@ -88,7 +88,8 @@ def _specialised(texts: tuple[str, ...], asked: str, fixed: frozenset[str]) -> S
 
 
 @cache
-def _defined(text: str) -> tuple[str, ...]:
+def defined(text: str) -> tuple[str, ...]:
+    """The names of the functions and classes that a text defines."""
     parts = ast.parse(text).body
     return tuple(one.name for one in parts if isinstance(one, (ast.FunctionDef, ast.ClassDef)))
 

@@ -64,12 +64,12 @@ def docstring(
     holds: Sequence[str],
     home: str,
     trains: bool,
-    parsed: ast.Module,
+    needed: Sequence[str],
     procedures: Sequence[str] = (),
 ) -> list[Statement]:
+    """What a script says of itself; `needed` are the packages that it asks for."""
     title = plain_text(project.title) or "A network"
-    others = packages(parsed)
-    needs = f"{', '.join(others[:-1])} and {others[-1]}"
+    needs = f"{', '.join(needed[:-1])} and {needed[-1]}"
     usage = f"    python {file_name(project)}"
     if trains:
         epochs = f" --epochs {project.plan.epochs}" if not is_general(project.plan) else ""
@@ -86,15 +86,14 @@ def docstring(
     return [Statement(text) for text in [*lines, '"""']]
 
 
-def packages(parsed: ast.Module) -> list[str]:
-    """The packages that a script needs, as they are installed."""
-    asked = imported(parsed)
+def packages(parsed: ast.Module, used: Collection[str]) -> list[str]:
+    """The packages that a script needs which reads these names, as they are installed."""
+    asked = imported(parsed, used)
     return ["torch", "numpy", *(name for module, name in PACKAGES.items() if module in asked)]
 
 
-def imported(parsed: ast.Module) -> set[str]:
-    """The packages that a script imports, at its top or where it needs them."""
-    used = set().union(*(names_read(part) for part in parsed.body))
+def imported(parsed: ast.Module, used: Collection[str]) -> set[str]:
+    """The packages that a script imports, at its top for the names it reads, or where it needs them."""
     found = {line.split()[1].partition(".")[0] for one, line in LIBRARY.items() if one in used}
     for node in ast.walk(parsed):
         if isinstance(node, ast.Import):
@@ -105,6 +104,7 @@ def imported(parsed: ast.Module) -> set[str]:
 
 
 def read_in(parsed: ast.Module) -> set[str]:
+    """The names that a script reads from outside."""
     return {"nn", "torch"}.union(*(names_read(part) for part in parsed.body))
 
 

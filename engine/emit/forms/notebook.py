@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.emit.entry import listed, plain_text
 from engine.emit.forms.cells import PARAMETERS
-from engine.emit.forms.head import import_lines, packages
+from engine.emit.forms.head import import_lines, packages, read_in
 from engine.emit.forms.split import Part, needed, parts_of, split
 from engine.emit.names import LIBRARY
 from engine.emit.script import Script, Source
@@ -46,7 +46,8 @@ def notebook_of(script: Script) -> list[Cell]:
     found = [*_defined(script, above), *_run(script.headings, run)]
     text = "\n".join(cell.source for cell in found if cell.lines)
     used = {name for part in [*above, *run] for name in part.reads}
-    needs = packages(ast.parse(text))
+    parsed = ast.parse(text)
+    needs = packages(parsed, read_in(parsed))
     head = printed(import_lines((used | {"torch"}) & LIBRARY.keys()))
     above_all = [*(one.line() for one in script.constants), *(line for part in told for line in part)]
     return [

@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.document.graph import Project
 from engine.emit.entry import Constants, plain_text
 from engine.emit.forms import texts
-from engine.emit.forms.head import file_name, import_lines, packages
+from engine.emit.forms.head import file_name, import_lines, packages, read_in
 from engine.emit.forms.split import Part, constants_in, import_line, parts_of, split
 from engine.emit.names import LIBRARY
 from engine.emit.script import Script, Source
@@ -48,7 +48,8 @@ def package_of(script: Script, weights: str | None = None) -> dict[str, Source]:
         made[file] = _module(about[file], own, constants[file], defined)
         names = {one for part in own for one in part.defines}
         defined[file] = frozenset(names.union(*(one.values for one in constants[file])))
-    needs = packages(ast.parse("\n".join(one.text for one in made.values())))
+    parsed = ast.parse("\n".join(one.text for one in made.values()))
+    needs = packages(parsed, read_in(parsed))
     installed = bool(script.files or weights)
     below = {
         f"{name}/__init__.py": Source(f'"""{title}"""\n'),

@@ -10,15 +10,14 @@ from collections.abc import Callable, Sequence
 from engine.document.plan import ChangeModel, Minimise, Phase, Plan
 from engine.emit.optimise import path_of
 from engine.emit.plain_loop import (
-    KEEPS,
     OBJECTIVES,
-    TAKES,
     Short,
     Stretch,
     each_objective,
     moved_by,
     one_of_several,
     shown,
+    takes,
     watches,
 )
 from engine.emit.statements import Statement, quoted, tree
@@ -72,7 +71,7 @@ def phased_lines(short: Short) -> list[Statement]:
     begin = [] if single else [Statement("values = {}")]
     return tree(
         PHASED,
-        takes=(KEEPS if short.kept else TAKES).replace("epochs: int", "epochs: int | None"),
+        takes=takes(short.kept, "int | None"),
         about=about,
         rows=[Statement(row) for row in rows],
         columns=", ".join(name for name, _, _ in columns),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.emit.sources.parts import literal
+from engine.emit.sources.parts import literal, tuple_text
 from engine.emit.sources.splitting import split_lines
 from engine.emit.sources.straight import Reading, Straight
 from engine.emit.statements import Statement, tree, under
@@ -18,20 +18,8 @@ SPLITTING = ("splitter", "validation", "test", "folds", "fold", "gap", "seed", "
 PARTS = ("train", "validation", "test")
 OWN = (
     *("arrays", "error", "classes", "odd", "ones", "rows", "keys", "columns", "known", "low", "high", "raw"),
-    *(
-        "mean",
-        "variance",
-        "deviation",
-        "part",
-        "found",
-        "more",
-        "away",
-        "count",
-        "squares",
-        "values",
-        "name",
-        "at",
-    ),
+    *("mean", "variance", "deviation", "part", "found", "more", "away", "count", "squares", "values"),
+    *("name", "at"),
 )
 BLOCK = 2**22  # numbers that are looked at at once
 
@@ -175,7 +163,11 @@ def write_arrays(reading: Reading) -> Straight | None:
     for one in inputs:
         if one.name in reading.wanted and one.numbers:
             lines += _scaled(one, how, rows)
-    named = "" if asked <= {*reading.wanted} else f" if name in {_tuple(reading.wanted)}"
+    named = (
+        ""
+        if asked <= {*reading.wanted}
+        else f" if name in {tuple_text([literal(one) for one in reading.wanted])}"
+    )
     part = f"{{name: values[at].to(device) for name, values in columns.items(){named}}}"
     return Straight(lines, f"{{split: {part} for split, at in rows.items()}}", carries)
 
@@ -279,7 +271,3 @@ def _scaled(one: Array, how: Mapping[str, Any], rows: int) -> list[Statement]:
     over: Any = (0, 2, 3) if axes == 4 else 0 if axes == 2 else tuple(range(axes))
     length = max(1, BLOCK // max(1, one.row()))
     return tree(MOMENTS if rows <= length else LARGE_MOMENTS, over=over, length=length, **given)
-
-
-def _tuple(names: Sequence[str]) -> str:
-    return f"({', '.join(map(literal, names))}{',' if len(names) == 1 else ''})"

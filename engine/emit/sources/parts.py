@@ -30,7 +30,7 @@ def listed_lines(target: str, items: Sequence[str], call: str = "") -> list[Stat
     There are as many in a line as fit.
     """
     first, last = (f"{call}([", "])") if call else ("(", ")")
-    whole = f"{first}{', '.join(items)}{',' if len(items) == 1 and not call else ''}{last}"
+    whole = f"{first}{', '.join(items)}{last}" if call else tuple_text(items)
     if len(whole) + len(target) < WIDTH - 16:
         return [Statement(whole, target=target)]
     lines = [""]
@@ -46,6 +46,11 @@ def literal(value: object) -> str:
     if not isinstance(value, str):
         return repr(value)
     return quoted(value) if value.isprintable() else ascii(value)
+
+
+def tuple_text(items: Sequence[str]) -> str:
+    """A tuple of items as they are written."""
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
 
 def class_lines(classes: Sequence[str]) -> list[Statement]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.catalogue.identifiers import class_name
 from engine.data.lazy import Lazy
 from engine.data.splits import stratified_holdout
-from engine.emit.sources.parts import Beside
+from engine.emit.sources.parts import Beside, tuple_text
 from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.statements import Statement, quoted, tree
 
@@ -100,12 +100,12 @@ def write_cifar(reading: Reading) -> Straight:
     how, beside = reading.options, Beside(reading.outside)
     count = len(how["classes"])
     read = tree(READ_CIFAR, width=count + 3072, labels=count)
-    files = f'{{"train": {_tuple(how["train"])}, "test": {_tuple(how["test"])}}}'
+    files = f'{{"train": {_names(how["train"])}, "test": {_names(how["test"])}}}'
     return _written(reading, beside, read, "names", files, how["classes"])
 
 
-def _tuple(names: Sequence[str]) -> str:
-    return f"({', '.join(map(quoted, names))}{',' if len(names) == 1 else ''})"
+def _names(files: Sequence[str]) -> str:
+    return tuple_text([quoted(one) for one in files])
 
 
 def _written(

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from engine.data.tables import column_roles
 from engine.data.tables.nested import flattened
 from engine.data.tables.plain import READERS, reader_for
 from engine.data.tables.reading import column_names, separator
-from engine.emit.sources.parts import literal
+from engine.emit.sources.parts import literal, tuple_text
 from engine.emit.sources.straight import Function, Reading
 from engine.emit.statements import Statement, tree, under
 
 CLASSES, NUMBERS = ("category", "yes-no"), ("number", "whole")
-PARTS = {"train": 0, "training": 0, "val": 1, "valid": 1, "validation": 1, "dev": 1, "test": 2, "testing": 2}
+PARTS = {word: number for number, words in enumerate(column_roles.PARTS) for word in words}
 FEW = 8  # columns with numbered names that are still written one by one
 FLOATS = "[name for name, kind in schema.items() if kind == pl.Float64]"
 
@@ -139,8 +140,7 @@ def _plain_lines(form: Mapping[str, Any]) -> list[Statement]:
         "escaped": len(form["quote"]) > 1,
     }
     encoding = "utf-8-sig" if form["encoding"] == "utf-8" else form["encoding"]
-    comma = "," if len(aside) == 1 else ""
-    blank = f"({', '.join(str(line - 1) for line in aside)}{comma})"
+    blank = tuple_text([str(line - 1) for line in aside])
     return tree(PLAIN_LINES, encoding=literal(encoding), blank=blank, **ways) if any(ways.values()) else []
 
 

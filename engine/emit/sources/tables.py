@@ -9,7 +9,7 @@ from typing import Any
 from engine.data.tables.columns import port_name, used_columns
 from engine.data.tables.nested import flattened
 from engine.data.tables.reading import column_names
-from engine.emit.sources.parts import literal
+from engine.emit.sources.parts import literal, tuple_text
 from engine.emit.sources.splitting import split_lines
 from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.sources.table_reading import (
@@ -191,8 +191,8 @@ def _features(inputs: Sequence[Cell], every: str, how: Mapping[str, Any]) -> tup
     hot = [one for one in inputs if one.kind == "category"]
     scaled, cycles = how["scaling"] != "none", dates and how["dates"] == "days and cycles"
     if flags and (hot or (rest and (scaled or cycles))):
-        comma = "," if len(flags) == 1 else ""
-        branches.append((f"column.name in ({_listed(flags)}{comma})", tree("features.append(values)")))
+        names = tuple_text([literal(one) for one in flags])
+        branches.append((f"column.name in {names}", tree("features.append(values)")))
     if hot:
         branches.append(("isinstance(kind, pl.Enum)", tree(HOT)))
     if rest or (flags and not branches):

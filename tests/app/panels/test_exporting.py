@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.panels import export_dialog, exporting
 from app.panels.export_dialog import ExportDialog
@@ -74,7 +75,7 @@ def test_weights_are_offered_only_for_the_graph_they_belong_to(shaped: Workspace
     assert found is None and "changed" in why
 
 
-def test_the_dialog_writes_in_a_thread_and_closes(shaped: Workspace, tmp_path: Path, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_the_dialog_writes_in_a_thread_and_closes(shaped: Workspace, tmp_path: Path, qtbot: QtBot) -> None:
     add_iris(shaped)
     dialog = ExportDialog(shaped, tmp_path)
     qtbot.addWidget(dialog)
@@ -88,8 +89,8 @@ def test_the_dialog_writes_in_a_thread_and_closes(shaped: Workspace, tmp_path: P
 
 @pytest.mark.parametrize("place", ["", "no/such/folder/net.py"])
 def test_the_dialog_says_what_is_wrong_and_stays(
-    shaped: Workspace, tmp_path: Path, qtbot, place: str
-) -> None:  # type: ignore[no-untyped-def]
+    shaped: Workspace, tmp_path: Path, qtbot: QtBot, place: str
+) -> None:
     add_iris(shaped)
     dialog = ExportDialog(shaped, tmp_path)
     qtbot.addWidget(dialog)
@@ -114,7 +115,7 @@ def test_data_of_ones_own_stay_where_they_are() -> None:
 
 
 @pytest.fixture
-def dialog(shaped: Workspace, tmp_path: Path, qtbot) -> ExportDialog:  # type: ignore[no-untyped-def]
+def dialog(shaped: Workspace, tmp_path: Path, qtbot: QtBot) -> ExportDialog:
     add_iris(shaped)
     made = ExportDialog(shaped, tmp_path)
     qtbot.addWidget(made)
@@ -122,7 +123,7 @@ def dialog(shaped: Workspace, tmp_path: Path, qtbot) -> ExportDialog:  # type: i
     return made
 
 
-def test_each_form_is_shown_as_it_will_be_written(dialog: ExportDialog, tmp_path: Path, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_each_form_is_shown_as_it_will_be_written(dialog: ExportDialog, tmp_path: Path, qtbot: QtBot) -> None:
     preview = dialog.preview
     shown = {"script": "def main()", "package": "class Model(", "notebook": "# %% [markdown]"}
     for form, words in shown.items():
@@ -142,8 +143,8 @@ def test_each_form_is_shown_as_it_will_be_written(dialog: ExportDialog, tmp_path
 
 
 def test_what_cannot_be_exported_is_said_in_place_of_the_preview(
-    dialog: ExportDialog, shaped: Workspace, qtbot
-) -> None:  # type: ignore[no-untyped-def]
+    dialog: ExportDialog, shaped: Workspace, qtbot: QtBot
+) -> None:
     shaped.apply("Set units", SetParam("n2", "units", -1))
     dialog.forms.choose("notebook")
     qtbot.waitUntil(lambda: "-1" in dialog.preview._empty.words(), timeout=20_000)
@@ -151,8 +152,8 @@ def test_what_cannot_be_exported_is_said_in_place_of_the_preview(
 
 
 def test_a_folder_with_files_is_written_to_only_when_that_is_agreed(
-    dialog: ExportDialog, tmp_path: Path, qtbot, monkeypatch: pytest.MonkeyPatch
-) -> None:  # type: ignore[no-untyped-def]
+    dialog: ExportDialog, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "README.md").write_text("mine", "utf-8")
     dialog.forms.choose("package")
@@ -169,7 +170,7 @@ def test_a_folder_with_files_is_written_to_only_when_that_is_agreed(
 # -- verify
 
 
-def test_the_losses_of_both_are_shown_side_by_side(dialog: ExportDialog, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_the_losses_of_both_are_shown_side_by_side(dialog: ExportDialog, qtbot: QtBot) -> None:
     dialog.steps_field.setValue(3)
     dialog.verify_button.click()
     assert dialog.verify_button.text() == "Stop"
@@ -184,7 +185,9 @@ def test_the_losses_of_both_are_shown_side_by_side(dialog: ExportDialog, qtbot) 
     assert dialog.verdict.text() == "" and not dialog.preview.losses.isVisible()
 
 
-def test_the_first_difference_is_named(dialog: ExportDialog, qtbot, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_difference_is_named(
+    dialog: ExportDialog, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def written_wrong(found: Export, weights: Path | None = None) -> list[Path]:
         files = write(found, weights)
         files[0].write_text(files[0].read_text("utf-8").replace("optimiser.step()", "pass"), "utf-8")
@@ -201,7 +204,7 @@ def test_the_first_difference_is_named(dialog: ExportDialog, qtbot, monkeypatch:
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_comparison_can_be_stopped(dialog: ExportDialog, begun: bool, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_a_comparison_can_be_stopped(dialog: ExportDialog, begun: bool, qtbot: QtBot) -> None:
     before = set(psutil.Process().children())
     dialog.steps_field.setValue(100_000)
     dialog.verify_button.click()
@@ -214,7 +217,7 @@ def test_a_comparison_can_be_stopped(dialog: ExportDialog, begun: bool, qtbot) -
     assert set(psutil.Process().children()) <= before
 
 
-def test_closing_the_dialog_ends_what_runs(dialog: ExportDialog, qtbot) -> None:  # type: ignore[no-untyped-def]
+def test_closing_the_dialog_ends_what_runs(dialog: ExportDialog, qtbot: QtBot) -> None:
     before = set(psutil.Process().children())
     dialog.steps_field.setValue(100_000)
     dialog.verify_button.click()
