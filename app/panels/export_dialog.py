@@ -42,7 +42,7 @@ _FORMS = (
     (Form.NOTEBOOK.value, "Notebook", "A Jupyter notebook"),
 )
 _ABOUT = {
-    Form.SCRIPT: "A script of its own: PyTorch and NumPy, nothing of Neuroloom.",
+    Form.SCRIPT: "A script of its own, with nothing of Neuroloom.",
     Form.PACKAGE: "A folder that pip installs and pytest tests: a file each for model, data and training.",
     Form.NOTEBOOK: "A Jupyter notebook that trains, draws the curves and tests. It needs matplotlib, too.",
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.data.images.labels import counted
 from engine.data.images.listing import (
     image_finder,
     list_rows,
@@ -135,8 +136,9 @@ listed = [one for one in listed if $one_reads]  #? apart
 """
 
 
-def counted(classes: Sequence[str]) -> str:
-    return "1 class" if len(classes) == 1 else f"{len(classes):,} classes"
+def how_many(classes: Sequence[str]) -> str:
+    """The number of classes in words."""
+    return counted(len(classes), "class", "classes")
 
 
 def by_class(where: Mapping[str, Any], beside: Beside, readable: str) -> Listed:
@@ -149,7 +151,7 @@ def by_class(where: Mapping[str, Any], beside: Beside, readable: str) -> Listed:
     lines = tree(
         BY_CLASS,
         classes=class_lines(classes),
-        count=counted(classes),
+        count=how_many(classes),
         below=beside.add(BELOW, "images below"),
         given=given,
         and_name=f" and {readable}(folder / name)" if readable else "",
@@ -274,7 +276,7 @@ def from_table(where: Mapping[str, Any], beside: Beside, readable: str) -> Liste
         image=quoted(columns[0]),
         label=quoted(columns[1]),
         classes=class_lines(where["classes"]),
-        count=counted(where["classes"]),
+        count=how_many(where["classes"]),
         apart=readable,
         one_reads=f"{readable}(one[0])",
     )

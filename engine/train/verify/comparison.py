@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from engine.data.images.labels import counted
+
 COUNTED = ("step", "phase", "epoch")  # what is counted, not measured
 Record = dict[str, Any]
 Row = tuple[str, float, float]
@@ -46,7 +48,7 @@ class Comparison:
         """What was found, for the user."""
         if self.difference is not None:
             return self.difference.sentence()
-        many = f"{self.steps:,} step{'s' if self.steps != 1 else ''}"
+        many = counted(self.steps, "step")
         return f"{many}: the losses are equal to the last bit." if self.over else f"Equal so far: {many}."
 
     def to_json(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import IO
 
+from engine.data.images.labels import counted
 from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.emit.fast import Fast
@@ -71,7 +72,7 @@ class Verification:
         if over:
             for name, side in self._sides.items():
                 if side.failed:
-                    many = f"{side.steps:,} step{'s' if side.steps != 1 else ''}"
+                    many = counted(side.steps, "step")
                     raise NeuroloomError(f"The {name} ended after {many}: {side.complaint()}")
         application, export = (side.records() for side in self._sides.values())
         return compared(application, export, over)
