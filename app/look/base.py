@@ -92,6 +92,7 @@ class LiveView(QWidget):
     node_asked = Signal(str)  # the user picked a node in the view
 
     card_size: ClassVar[tuple[int, int]] = (300, 220)  # in the dock, before the user changes it
+    at_rest: ClassVar[bool] = False  # whether it shows something, such as a button, before anything is taken
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(parent)

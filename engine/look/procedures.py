@@ -34,7 +34,8 @@ def procedure(look: Look, probe: Probe) -> Taken | None:
     """What a procedure yields: of each state what it shows, `(states, ...)`, images as they are drawn.
 
     `detail` is (name, seed, then each parameter and its value as text). `words` are the states in words,
-    `texts` what they say where they show a text; `cut` says that more states would have come.
+    `texts` what they say where they show a text; `tree` are the levels of a beam search, of each continuation
+    (parent, token, log-probability, whether it is kept); `cut` says that more states would have come.
     """
     name, seed = str(probe.detail[0]), int(probe.detail[1])
     offer = offer_called(offers(look.program.project, look.program.book), name)
@@ -63,6 +64,17 @@ def procedure(look: Look, probe: Probe) -> Taken | None:
     return _shown(offer, kept, {"name": name, "cut": cut, "split": split, "rows": tuple(rows), "seed": seed})
 
 
+def _tree(states: list[dict[str, Any]]) -> dict[str, Any]:
+    if not all("parents" in state for state in states):
+        return {}
+    tree = []
+    for state in states:
+        listed = [state[name].tolist() for name in ("parents", "log_probabilities", "kept")]
+        tree.append(tuple(zip(listed[0], state["names"], *listed[1:], strict=True)))
+    best = tuple(state["log_probability"] for state in states)
+    return {"tree": tuple(tree), "log_probabilities": best}
+
+
 def _shown(offer: Offer, states: list[dict[str, Any]], facts: dict[str, Any]) -> Taken | None:
     key = next((one for one in offer.procedure.shows if states and one in states[0]), "")
     states = [state for state in states if key in state]
@@ -72,8 +84,8 @@ def _shown(offer: Offer, states: list[dict[str, Any]], facts: dict[str, Any]) ->
     facts |= {"key": key, "words": tuple(state_in_words(state) for state in rest)}
     values = [state[key] for state in states]
     if not isinstance(values[0], Tensor):
-        whole = any("beams" in state for state in states)
-        return np.arange(len(states)), {**facts, "texts": tuple(map(str, values)), "whole": whole}
+        texts = {"texts": tuple(map(str, values))}
+        return np.arange(len(states)), facts | texts | _tree(states)
     found = torch.stack(values).detach().float().cpu()
     single = found.dim() == 2 or (found.dim() == 4 and found.shape[1] in (1, 3))  # of one example
     by_example = found[:, None] if single else found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.data.batch import rows_at
@@ -72,6 +73,7 @@ class Look:
     passes: dict[tuple[int, int, int], Values] = field(default_factory=dict)
     drawn: Callable[..., Iterator[None]] = lambda most=50: iter(())  # with each sample of a chain in turn
     stream: int = 0
+    report: Callable[[NDArray[Any], Mapping[str, Any]], None] = lambda array, facts: None
 
     def check(self) -> None:
         """For a long computation, now and then. Errors: `NotWanted` when nobody looks any more."""

@@ -8,10 +8,13 @@ weights nor gradients nor random numbers, so a run gives the same numbers whethe
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
+
+from numpy.typing import NDArray
 
 from engine.devices import untouched_random
 from engine.errors import NeuroloomError, reason_of
@@ -138,7 +141,10 @@ class Probes:
 
     def _take_kind(self, kind: ProbeKind, probes: frozenset[Probe], look: Look, revision: int) -> None:
         for probe in probes:
-            self.take(kind, probe, partial(kind.take, look.about(probe.node_id), probe), revision, look.step)
+            seen = look.about(probe.node_id)
+            if kind.apart:
+                seen = replace(seen, report=partial(self._put, kind, probe, revision, look.step))
+            self.take(kind, probe, partial(kind.take, seen, probe), revision, look.step)
 
     def take(
         self, kind: ProbeKind, probe: Probe, taker: Callable[[], Answer], revision: int, step: int
@@ -162,9 +168,20 @@ class Probes:
             log.debug("view %s failed", kind.name, exc_info=error)
             facts = {"failed": f"This view could not be computed: {reason_of(error)}"}
         if array is not NOTHING or not kind.quiet:
-            wait = self._wait.get(kind.group, kind.every)
-            self._feed.put(probe, Snapshot(revision, step, array, {**facts, "wait": wait}))
+            self._put(kind, probe, revision, step, array, facts)
         return None
+
+    def _put(
+        self,
+        kind: ProbeKind,
+        probe: Probe,
+        revision: int,
+        step: int,
+        array: NDArray[Any],
+        facts: Mapping[str, Any],
+    ) -> None:
+        wait = self._wait.get(kind.group, kind.every)
+        self._feed.put(probe, Snapshot(revision, step, array, {**facts, "wait": wait}))
 
     def probes_of(self, kind: ProbeKind) -> list[Probe]:
         """What is watched of a kind."""

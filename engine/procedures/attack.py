@@ -24,14 +24,17 @@ def attacked(
     draws: torch.Generator,
     reach: tuple[float, ...],
     steps: int,
-    low: float,
-    high: float,
+    low: float | None,
+    high: float | None,
 ) -> Iterator[dict[str, Any]]:
     """For each reach the fraction of rows that are still answered rightly, and the inputs that were found.
 
     The search is projected gradient ascent on the cross-entropy (Madry et al. 2018), in steps of 2.5 reach /
-    `steps` so that it can come back from an edge. `draws` says where it begins.
+    `steps` so that it can come back from an edge. `draws` says where it begins. Inputs stay between `low` and
+    `high`, where these are None between the smallest and the largest of the inputs themselves.
     """
+    low = inputs.min().item() if low is None else low
+    high = inputs.max().item() if high is None else high
 
     def objective(_: Any, rows: dict[str, Tensor]) -> dict[str, Tensor]:
         return {"loss": F.cross_entropy(scores(rows["x"]).float(), right)}
@@ -63,8 +66,10 @@ class Attack(Procedure):
         (0.0, 0.02, 0.05, 0.1, 0.2), minimum=0, label="ε", doc="how far each number of the input may move"
     )
     steps: int = param(20, minimum=1, maximum=10_000, doc="steps of the search")
-    low: float = param(0.0, label="Lowest", doc="the least value that an input may have")
-    high: float = param(1.0, label="Highest", doc="the largest value that an input may have")
+    low: float | None = param(None, label="Lowest", doc="the least value of an input; none: that of the rows")
+    high: float | None = param(
+        None, label="Highest", doc="the largest value of an input; none: that of the rows"
+    )
 
     @classmethod
     def bind(cls, net: Net) -> Iterator[Bound]:

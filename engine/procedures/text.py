@@ -41,11 +41,9 @@ def next_probabilities(
 def beams(
     scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """After each token the likeliest continuations (width, n), best first, and their log-probabilities.
+    """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents.
 
-    Third come the parents: which continuation of the step before each of them goes on. `scores` gives (N, V)
-    for windows (N, T). With as many beams as there are continuations the search is exhaustive.
-    Source: Graves, 2012.
+    The first `width` are kept, parents are of those. `scores` maps (N, T) to (N, V). Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
@@ -53,11 +51,11 @@ def beams(
         windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
         steps = torch.log_softmax(scores(windows).double().cpu(), 1)
         every = (total[:, None] + steps).flatten()
-        best = every.argsort(descending=True, stable=True)[:width]
+        best = every.argsort(descending=True, stable=True)[: 2 * width]
         parents = best // steps.shape[1]
-        found = torch.cat([found[parents], (best % steps.shape[1])[:, None]], 1)
-        total = every[best]
-        yield found, total, parents
+        ranked = torch.cat([found[parents], (best % steps.shape[1])[:, None]], 1)
+        yield ranked, every[best], parents
+        found, total = ranked[:width], every[best][:width]
 
 
 def written(
@@ -76,8 +74,8 @@ def written(
 ) -> Iterator[dict[str, Any]]:
     """Tokens after a window (1, T), one by one, then the whole text.
 
-    A state of a beam search is a level of its tree: the last token of each continuation (`ends`), which one
-    of the level before it goes on (`parents`), and its log-probability, with the likeliest `text` so far.
+    A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
+    of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
     `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
     Errors: `ValueError` for a `prompt` without one.
     """
@@ -92,8 +90,10 @@ def written(
     if method == "beam":
         for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
             tokens, total = found[0].tolist(), totals[0].item()
-            tree = {"parents": parents, "ends": found[:, -1], "log_probabilities": totals}
-            yield {"step": step, "text": text(tokens), "log_probability": total, "beams": len(found), **tree}
+            names = [text([token]) for token in found[:, -1].tolist()]
+            tree = {"parents": parents, "ends": found[:, -1], "names": names, "log_probabilities": totals}
+            kept = {"kept": torch.arange(len(found)) < width}
+            yield {"step": step, "text": text(tokens), "log_probability": total, **tree, **kept}
     else:
         for step in range(1, length + 1):
             found = scores(window)[0]

@@ -225,6 +225,8 @@ class ViewCard(QFrame):
             state = State("failed", why)
         elif self.pane.drawn:
             state = self._drawn_state(playback, stale_before)
+        elif self.pane.view.at_rest:
+            state = State("drawn")
         elif found:
             state = State("empty", NOTHING_TO_SHOW)
         elif playback.step is not None:

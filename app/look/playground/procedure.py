@@ -11,33 +11,26 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
+from app.charts.arrays.search_tree import Hypothesis, SearchTree
 from app.charts.arrays.token_text import Token, TokenText
 from app.charts.chart import Chart, Frame, Marks
 from app.charts.plane import around, opened
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, choice, dial, offer, slider
+from app.look.offered import known_offers
 from app.look.registry import view_kind
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label
 from engine.feed.feed import Probe, Snapshot
 from engine.look.procedures import asked_for
 from engine.procedures.declare import Offer
-from engine.procedures.registry import offers
 
 FORM_WIDTH = 236
 NARROW = 460  # pixels below which the form stands above the states
 FILM = 9  # states that are drawn side by side
 MOST_LINES = 6
 ROLES = ("accent", "convolution", "good", "warning", "bad", "dim")
-
-
-def known_offers(subject: Subject) -> tuple[Offer, ...]:
-    """The procedures of the network, none while its shapes are not known."""
-    project, book = subject.as_trained
-    if book is None or book.errors or not any(made.kind == "data" for made in book.types.values()):
-        return ()
-    return offers(project, book)
 
 
 def has_procedures(subject: Subject) -> bool:
@@ -82,8 +75,8 @@ class RunProcedure(OneProbe):
         self._place.setFixedWidth(74)
         self.images, self.lines, self.text = ImageRows(), SeriesPlot(unit="state", legend=True), TokenText()
         self.stage = QStackedWidget()
-        self.points = Chart()
-        for one in (self.images, self.lines, self.text, self.points):
+        self.points, self.tree = Chart(), SearchTree()
+        for one in (self.images, self.lines, self.text, self.points, self.tree):
             self.stage.addWidget(one)
         right = QVBoxLayout()
         right.setSpacing(4)
@@ -192,9 +185,12 @@ class RunProcedure(OneProbe):
         facts, at = snapshot.extra, self.slider.value()
         self._place.setText(f"{at + 1} of {self.slider.maximum() + 1}")
         self.words.setText(facts["words"][at][:300])
-        if "texts" in facts:
-            texts = facts["texts"][at : at + 1] if facts["whole"] else facts["texts"][: at + 1]
-            self.text.show_tokens([Token(text) for text in texts])
+        if "tree" in facts:
+            self.tree.show_tree([[Hypothesis(*one) for one in level] for level in facts["tree"]], at)
+            self.words.setText(f"{facts['texts'][at]}  log-probability {facts['log_probabilities'][at]:.2f}")
+            self.stage.setCurrentWidget(self.tree)
+        elif "texts" in facts:
+            self.text.show_tokens([Token(text) for text in facts["texts"][: at + 1]])
             self.stage.setCurrentWidget(self.text)
         elif facts["images"]:
             states = snapshot.array

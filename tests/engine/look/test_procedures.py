@@ -52,9 +52,12 @@ def test_images_are_drawn_as_images_and_text_as_text() -> None:
     array, facts = taken(look_at("two-heads"), "attribute_digit", rows=(0, 1), steps=4)
     assert facts["images"] and array.shape == (2, 1, 8, 8)
     array, facts = taken(look_at("romeo-letters"), "generate", length=5)
-    assert len(array) == 5 and len(facts["texts"]) == 5 and not facts["whole"]
+    assert len(array) == 5 and len(facts["texts"]) == 5 and "tree" not in facts
     _, facts = taken(look_at("romeo-letters"), "generate", length=3, method="beam", width=2)
-    assert facts["whole"] and len(facts["texts"][-1]) >= len(facts["texts"][0])
+    assert [len(level) for level in facts["tree"]] == [4, 4, 4]
+    for level, text, likely in zip(facts["tree"], facts["texts"], facts["log_probabilities"], strict=True):
+        assert [kept for *_, kept in level] == [True, True, False, False]
+        assert text.endswith(level[0][1]) and level[0][2] == likely
 
 
 def test_what_cannot_be_run_is_said_at_the_node() -> None:

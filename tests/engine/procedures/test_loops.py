@@ -87,7 +87,7 @@ def test_beam_search_with_enough_beams_is_exhaustive(seed: int) -> None:
     for _ in range(length):
         here = int(table[here].argmax())
         greedy.append(here)
-    assert narrow.tolist() == [greedy] and likely[0] <= totals[0] + 1e-12
+    assert narrow[0].tolist() == greedy and likely[0] <= totals[0] + 1e-12
 
 
 def test_the_states_of_a_beam_search_are_its_tree() -> None:
@@ -99,10 +99,12 @@ def test_the_states_of_a_beam_search_are_its_tree() -> None:
     total, ends = torch.zeros(1, dtype=torch.float64), torch.tensor([2])
     for level in levels:  # every continuation of the level before, of which the best are kept
         every = total[:, None] + steps[ends]
-        kept = level["log_probabilities"]
-        assert kept.tolist() == pytest.approx(every.flatten().sort(descending=True).values[:4].tolist())
-        assert kept.tolist() == pytest.approx(every[level["parents"], level["ends"]].tolist())
-        total, ends = kept, level["ends"]
+        found, kept = level["log_probabilities"], level["kept"]
+        assert found.tolist() == pytest.approx(every.flatten().sort(descending=True).values[:8].tolist())
+        assert found.tolist() == pytest.approx(every[level["parents"], level["ends"]].tolist())
+        assert kept.tolist() == [place < 4 for place in range(len(found))]
+        assert level["names"] == [str([end]) for end in level["ends"].tolist()]
+        total, ends = found[kept], level["ends"][kept]
     at, path = 0, []
     for level in reversed(levels):
         path.append(int(level["ends"][at]))
