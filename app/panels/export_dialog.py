@@ -20,7 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.look.base import Subject
+from app.look.offered import known_offers
 from app.panels.export_preview import ExportPreview
+from app.panels.export_procedures import ProcedureBoxes
 from app.panels.export_trial import Trying
 from app.panels.exporting import SUFFIXES, Asked, data_size, export, made, own_folder, trained_weights, tried
 from app.widgets.background import Background
@@ -31,6 +34,7 @@ from app.widgets.segments import Segments
 from app.workspace.open_document import TrainableDocument
 from engine.emit.forms.form import Form
 from engine.errors import NeuroloomError
+from engine.procedures.registry import MAIN
 
 _PATIENCE_MS = 1000
 _SIDE = 360  # width of what is asked, beside the preview
@@ -85,6 +89,8 @@ class ExportDialog(QDialog):
         self.weights_box.setObjectName("exportWeights")
         self.weights_box.setEnabled(self._weights is not None)
         self.weights_box.toggled.connect(self._changed)
+        self.procedures = ProcedureBoxes(known_offers(Subject(workspace)))
+        self.procedures.changed.connect(self._changed)
         self._error = label("", "error", wrap=True)
         self._error.setObjectName("exportError")
         self._error.hide()
@@ -117,6 +123,7 @@ class ExportDialog(QDialog):
         column.addWidget(self._about_data)
         column.addWidget(self.weights_box)
         column.addWidget(_indented(about_weights))
+        column.addWidget(self.procedures)
         column.addWidget(self._error)
         column.addWidget(self._progress)
         column.addStretch(1)
@@ -191,7 +198,8 @@ class ExportDialog(QDialog):
     def asked(self) -> Asked:
         """What is asked for now."""
         weights = self._weights if self.weights_box.isChecked() else None
-        return Asked(self.form, self.data_box.isChecked(), weights)
+        names = self.procedures.names if self.procedures.boxes else None
+        return Asked(self.form, self.data_box.isChecked(), weights, names)
 
     def start(self) -> None:
         """Writes the files; the dialog closes when they stand."""
@@ -221,6 +229,7 @@ class ExportDialog(QDialog):
                 asked.form,
                 with_data=asked.with_data,
                 weights=asked.weights,
+                procedures=MAIN if asked.procedures is None else asked.procedures,
             )
         )
         self._patience.start()

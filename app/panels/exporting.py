@@ -15,6 +15,7 @@ from engine.document.shipped import datasets_folder, installed_files
 from engine.emit.forms.form import Export, Form
 from engine.emit.writing import export, write
 from engine.errors import NeuroloomError
+from engine.procedures.registry import MAIN
 
 if TYPE_CHECKING:
     from engine.train.verify.verification import Verification
@@ -33,15 +34,21 @@ class Asked:
     form: Form = Form.SCRIPT
     with_data: bool = False
     weights: Path | None = None
+    procedures: tuple[str, ...] | None = None  # their names; none: those that the network is for
 
 
 def made(project: Project, catalogue: Catalogue, target: Path, asked: Asked) -> Export:
     """An export as it would stand at `target`. Errors: `NeuroloomError`."""
     from engine.emit.forms.make import make_export
 
-    weighted = asked.weights is not None
     return make_export(
-        project, catalogue, target, asked.form, with_data=asked.with_data, with_weights=weighted
+        project,
+        catalogue,
+        target,
+        asked.form,
+        with_data=asked.with_data,
+        with_weights=asked.weights is not None,
+        procedures=MAIN if asked.procedures is None else asked.procedures,
     )
 
 

@@ -142,6 +142,26 @@ def test_each_form_is_shown_as_it_will_be_written(dialog: ExportDialog, tmp_path
     assert dialog.written[0].name == "train.py"
 
 
+def test_the_procedures_that_are_chosen_are_in_the_preview_and_in_the_file(
+    dialog: ExportDialog, qtbot: QtBot
+) -> None:
+    preview, procedures = dialog.preview, dialog.procedures
+    known = set(procedures.boxes)
+    assert known == {"attack", "attribute", "excite", "predict"} and procedures.names == ()
+    procedures.boxes["predict"].click()
+    qtbot.waitUntil(lambda: "def predict(" in preview.text.toPlainText(), timeout=20_000)
+    with qtbot.waitSignal(procedures.changed):
+        procedures.all_button.click()
+    assert set(procedures.names) == known
+    procedures.none_button.click()
+    qtbot.waitUntil(lambda: "def predict(" not in preview.text.toPlainText(), timeout=20_000)
+    procedures.boxes["predict"].click()
+    with qtbot.waitSignal(dialog.accepted, timeout=20_000):
+        dialog.export_button.click()
+    text = dialog.written[0].read_text("utf-8")
+    assert "def predict(" in text and "def attribute(" not in text
+
+
 def test_what_cannot_be_exported_is_said_in_place_of_the_preview(
     dialog: ExportDialog, shaped: Workspace, qtbot: QtBot
 ) -> None:
