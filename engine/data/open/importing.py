@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
 from engine.data.open.opening import Opened
-from engine.data.tables.reading import beginning, cell_form, decoded, text_form, text_rows
+from engine.data.tables.reading import cell_form, is_plain, text_form, text_rows, utf8_lines
 from engine.data.tables.sniff import Form, encoding_of, form_of, params_of
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
@@ -69,7 +70,7 @@ def without_odd_rows(path: Path, watch: Watch) -> Opened:
 
     try:
         form = guessed_form(path)
-        found = preview(path, form)
+        found = preview(path, form, watch)
         if found.trouble or len(found.odd) > MOST_ODD:
             raise DataError(found.said)
         form = replace(form, aside=tuple(sorted({*form.aside, *found.odd})))
@@ -80,22 +81,30 @@ def without_odd_rows(path: Path, watch: Watch) -> Opened:
         raise DataError(f'"{path.name}" is no table of text: {reason_of(error)}.') from error
 
 
-def preview(path: Path, form: Form) -> Preview:
-    """What a form makes of a file; its `aside` lines are shown, as they are what the user may bring back."""
+def preview(path: Path, form: Form, watch: Watch | None = None) -> Preview:
+    """What a form makes of a file; its `aside` lines are shown, as they are what the user may bring back.
+
+    The file is read on line by line, and a few of its rows are held. Errors: `Stopped`.
+    """
     if form.delimiter == form.decimal and form.quote == "":
         return Preview(trouble=CLASH)
     try:
-        source = decoded(path, form.encoding, form.delimiter, form.quote)
-        _, names = text_form(path, source, form.delimiter, form.quote, form.header, form.skip)
+        return _preview(path, form, watch or Watch())
     except (OSError, ValueError) as error:
         how = replace(form, quote="", header=False)
         return Preview((), _first(path, how), (), reason_of(error))
+
+
+def _preview(path: Path, form: Form, watch: Watch) -> Preview:
+    _, names = text_form(path, _top(path, form), form.delimiter, form.quote, form.header, form.skip)
     found = _rows(path, form)
     if form.header:
         next(found, None)
     rows: list[tuple[int, tuple[str, ...]]] = []
     odd: list[int] = []
-    for lines, cells in found:
+    for number, (lines, cells) in enumerate(found):
+        if number % 100_000 == 0:
+            watch.look(None, "looking for rows that do not fit")
         if len(rows) < SHOWN:
             rows.append((lines[0], tuple(cells)))
         if len(cells) > len(names):
@@ -109,12 +118,25 @@ def preview(path: Path, form: Form) -> Preview:
 
 def _first(path: Path, form: Form) -> tuple[tuple[int, tuple[str, ...]], ...]:
     try:
-        return tuple((lines[0], tuple(cells)) for lines, cells in islice(_rows(path, form, True), SHOWN))
+        return tuple((lines[0], tuple(cells)) for lines, cells in islice(_rows(path, form), SHOWN))
     except (OSError, ValueError):
         return ()
 
 
-def _rows(path: Path, form: Form, few: bool = False) -> Iterator[tuple[range, list[str]]]:
-    source = decoded(path, form.encoding, form.delimiter, form.quote)
-    how = cell_form(source, form.delimiter, form.quote, form.skip)
-    return text_rows(beginning(source) if few else source, how)
+def _top(path: Path, form: Form) -> Path | bytes:
+    """What polars finds the names of columns in: the file, or the lines that its table begins with."""
+    if is_plain(path, form.encoding, form.delimiter, form.quote, ()):
+        return path
+    text = BytesIO()
+    for number, line in enumerate(utf8_lines(path, form.encoding, form.delimiter, form.quote)):
+        text.write(line.encode("utf-8", "surrogatepass"))
+        if number > form.skip and text.tell() > HEAD:
+            break
+    return text.getvalue()
+
+
+def _rows(path: Path, form: Form) -> Iterator[tuple[range, list[str]]]:
+    how = cell_form(path, form.delimiter, form.quote, form.skip)
+    if is_plain(path, form.encoding, form.delimiter, form.quote, ()):
+        return text_rows(path, how)
+    return text_rows(utf8_lines(path, form.encoding, form.delimiter, form.quote), how)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import asdict, replace
 from io import BytesIO
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from engine.data.tables.reading import (
     scanned,
     sheet_names,
     text_rows,
+    utf8_lines,
 )
 from engine.data.tables.records import read_records
 from engine.data.tables.sizes import MEMORY, bytes_to_read, features_of
@@ -48,7 +50,7 @@ from engine.data.tables.sniff import (
     is_blank,
     written,
 )
-from engine.data.tables.stream import streamed
+from engine.data.tables.stream import Seen, as_plain_text, streamed
 from engine.data.telling import listening
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
@@ -70,6 +72,7 @@ FORM = (
     "sheet",
 )  # parameters that say how
 WIDEST = 100_000  # columns
+LETTERS = 'Quotes are read as letters, as some are never closed: each line is a row ("Quote").'
 
 
 def open_it(path: Path, watch: Watch) -> Opened:
@@ -226,36 +229,73 @@ def _read_as(
     """The node of a text table of this form; where it is `guessed`, quotes may turn out to be letters."""
     remarks = [*remarks, *_lines_above(form.skip)]
     first = form.skip + form.header + 1
-    if _by_pieces(path, form):
-        found, rows, hit = streamed(path, form, watch)
-        said = _say_inside(path, form, rows)
-        return _opened(path, {**params, **written(form)}, found, rows, hit, [*remarks, *said], first)
-    form, frame, said = _quoted(path, form, guessed)
-    if frame.width > 1 and len(frame) and frame[:, -1].null_count():
-        said += _short_rows(path, form, frame.width)
-        if frame[:, -1].null_count() == len(frame) and frame.columns[-1] == f"column {frame.width}":
-            said = [
-                "Rows end in a delimiter: the column after it, which is empty and has no name, is no column."
-            ]
-            frame = frame[:, :-1]
-    if form.aside and guessed:
-        rows_aside = [
-            cells for lines, cells in _rows(path, replace(form, aside=())) if lines[0] in form.aside
+    large = path.stat().st_size > LARGE
+    if large:
+        form, seen, said = _looked_through(path, form, watch, guessed)
+        names, rows = [one.name for one in seen.found], seen.rows
+        lost = seen.found[-1].missing
+    else:
+        form, frame, said = _quoted(path, form, guessed)
+        names, rows = frame.columns, len(frame)
+        lost = frame[:, -1].null_count() if frame.width else 0
+    if len(names) > 1 and lost == rows and names[-1] == f"column {len(names)}":
+        said += [
+            "Rows end in a delimiter: the column after it, which is empty and has no name, is no column."
         ]
-        units = rows_aside[0] if rows_aside else []
+        names.pop()
+    elif len(names) > 1 and lost:
+        said += _short_rows(path, form, len(names), watch)
+    if form.aside and guessed:
+        upper = takewhile(lambda row: row[0][0] <= form.aside[-1], _rows(path, replace(form, aside=())))
+        units = next((cells for lines, cells in upper if lines[0] in form.aside), [])
         params = {**params, "units": units_of(units)}
-        said += _say_units(frame.columns, units, form.aside)
+        said += _say_units(names, units, form.aside)
     elif form.aside:
         lines = "1 line is" if len(form.aside) == 1 else f"{len(form.aside):,} lines are"
         said.append(f'{lines} skipped ("Skipped lines").')
-    params = {**params, **written(form), **found_plain(reads_text(path, form, frame), frame)}
-    return _from_frame(path, frame, params, [*remarks, *said], first, watch)
+    params = {**params, **written(form)}
+    remarks = [*remarks, *said]
+    if large:
+        remarks += _say_blank(seen.blank)
+        found = seen.found[: len(names)]
+        return _opened(path, params, found, seen.rows, seen.hit, remarks, first)
+    frame = frame.select(names)
+    params |= found_plain(reads_text(path, form, frame), frame)
+    return _from_frame(path, frame, params, remarks, first, watch)
+
+
+def _looked_through(path: Path, form: Form, watch: Watch, guessed: bool) -> tuple[Form, Seen, list[str]]:
+    """As `_quoted`, of a table that is too large to hold."""
+    seen, trouble, said = None, ValueError(), list[str]()
+    with as_plain_text(path, form, watch) as (source, how):
+        try:
+            seen = streamed(source, how, watch, form.aside)
+            said = _say_inside(source, how, seen.read)
+        except ValueError as error:
+            trouble = error
+    if (said or seen is None) and _all_even(path, form, guessed):
+        form, seen, said = _looked_through(path, replace(form, quote=""), watch, False)
+        said = [*said, LETTERS]
+    if seen is None:
+        raise trouble
+    return form, seen, said
 
 
 def _rows(path: Path, form: Form) -> Iterator[tuple[range, list[str]]]:
-    """Each row of a text table with its lines, without the header."""
-    source = decoded(path, form.encoding, form.delimiter, form.quote, form.aside)
-    return text_rows(source, cell_form(source, form.delimiter, form.quote, form.skip))
+    """Each row of a text table with its lines, with the header; they are read on as rows are asked for."""
+    how = cell_form(path, form.delimiter, form.quote, form.skip)
+    if is_plain(path, form.encoding, form.delimiter, form.quote, form.aside):
+        return text_rows(path, how)
+    lines = utf8_lines(path, form.encoding, form.delimiter, form.quote, form.aside)
+    return text_rows(lines, {**how, "eol_char": "\n"})
+
+
+def _all_even(path: Path, form: Form, guessed: bool) -> bool:
+    """Whether quotes were only `guessed`, and every line is a row of as many cells without them."""
+    if not (guessed and form.quote and form.delimiter in DELIMITERS):
+        return False
+    sizes = {len(cells) for _, cells in _rows(path, replace(form, quote="")) if cells}
+    return len(sizes) == 1 and sizes.pop() > 1
 
 
 def _quoted(path: Path, form: Form, guessed: bool) -> tuple[Form, Any, list[str]]:
@@ -269,13 +309,10 @@ def _quoted(path: Path, form: Form, guessed: bool) -> tuple[Form, Any, list[str]
         said = _say_inside(path, form, len(frame))
     except ValueError as error:
         trouble, said = error, []
-    if guessed and form.quote and form.delimiter in DELIMITERS and (said or frame is None):
-        plain = replace(form, quote="")
-        sizes = {len(cells) for _, cells in _rows(path, plain) if cells}
-        if len(sizes) == 1 and sizes.pop() > 1:
-            form = plain
-            frame = read_text_table(path, None, **asdict(form), blanks=())
-            said = ['Quotes are read as letters, as some are never closed: each line is a row ("Quote").']
+    if (said or frame is None) and _all_even(path, form, guessed):
+        form = replace(form, quote="")
+        frame = read_text_table(path, None, **asdict(form), blanks=())
+        said = [LETTERS]
     if frame is None:
         raise trouble
     return form, frame, said
@@ -283,6 +320,8 @@ def _quoted(path: Path, form: Form, guessed: bool) -> tuple[Form, Any, list[str]
 
 def _say_inside(path: Path, form: Form, rows: int) -> list[str]:
     """A sentence on lines that are no rows, as quotes go over their ends."""
+    if not form.quote:
+        return []
     source = decoded(path, form.encoding, form.delimiter, form.quote, form.aside)
     count, end = 0, cell_form(source, form.delimiter, form.quote, 0)["eol_char"].encode()
     with open(source, "rb") if isinstance(source, Path) else BytesIO(source) as file:
@@ -290,16 +329,12 @@ def _say_inside(path: Path, form: Form, rows: int) -> list[str]:
         while piece := file.read(1 << 22):
             count, last = count + piece.count(end), piece[-1:]
     inside = count + (last != end) - form.skip - form.header - rows
-    if inside <= 0 or not form.quote:
+    if inside <= 0:
         return []
     rest = "line goes on with the row above it" if inside == 1 else "lines go on with the row above them"
-    first = "" if _by_pieces(path, form) else _first_inside(path, form)
-    return [f"{inside:,} {rest}, as they are in quotes{first}."]
-
-
-def _first_inside(path: Path, form: Form) -> str:
     first = next((lines for lines, _ in _rows(path, form) if len(lines) > 1), None)
-    return f": the first row of several is in lines {first[0]:,} to {first[-1]:,}" if first else ""
+    where = f": the first row of several is in lines {first[0]:,} to {first[-1]:,}" if first else ""
+    return [f"{inside:,} {rest}, as they are in quotes{where}."]
 
 
 def units_of(cells: list[str]) -> tuple[str, ...]:
@@ -324,22 +359,22 @@ def _lines_above(skip: int) -> list[str]:
     return [f'{lines} skipped ("Lines before").']
 
 
-def _by_pieces(path: Path, form: Form) -> bool:
-    """Whether a file is looked through piece by piece: a large one that polars can read as it is."""
-    return path.stat().st_size > LARGE and is_plain(
-        path, form.encoding, form.delimiter, form.quote, form.aside
-    )
+def _say_blank(inside: int) -> list[str]:
+    return [f"{inside:,} blank lines between the rows are skipped."] if inside else []
 
 
-def _short_rows(path: Path, form: Form, width: int) -> list[str]:
+def _short_rows(path: Path, form: Form, width: int, watch: Watch) -> list[str]:
     """A sentence on rows that end before the last column, which only a count of their cells shows."""
-    short = [lines[0] for lines, cells in _rows(path, form) if 0 < len(cells) < width]
-    if not short:
+    count = first = 0
+    for number, (lines, cells) in enumerate(_rows(path, form)):
+        if number % 100_000 == 0:
+            watch.look(None, "counting cells")
+        if 0 < len(cells) < width and any(cell.strip() for cell in cells):
+            count, first = count + 1, first or lines[0]
+    if not count:
         return []
-    rows = "row ends" if len(short) == 1 else "rows end"
-    return [
-        f"{len(short):,} {rows} before the last column, the first in row {short[0]:,}: their rest is blank."
-    ]
+    rows = "row ends" if count == 1 else "rows end"
+    return [f"{count:,} {rows} before the last column, the first in row {first:,}: their rest is blank."]
 
 
 def _from_frame(
@@ -355,12 +390,9 @@ def _from_frame(
         raise ValueError(f'"{path.name}" has no row with anything in it.')
     if len(there) < len(frame):
         frame = frame[there]
-        aside = {line - first for line in form_in(params).aside}
-        inside = int(empty[: there[-1]].sum()) - len(aside & set(np.flatnonzero(empty).tolist()))
-        remarks = [
-            *remarks,
-            *([f"{inside:,} blank lines between the rows are skipped."] if inside else []),
-        ]
+        empty[[at for line in form_in(params).aside if 0 <= (at := line - first) < len(empty)]] = False
+        inside = int(empty[: there[-1]].sum())
+        remarks = [*remarks, *_say_blank(inside)]
     found = guesses(frame, str(params.get("decimal", ".")), watch)
     for one in found:
         one.odd = tuple((int(there[at]), text) for at, text in one.odd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,17 @@ from numpy.typing import NDArray
 from engine.data.tables.cells import Cells, blank_rows
 from engine.data.tables.column_kinds import as_numbers, guesses
 from engine.data.tables.number_forms import number_form
-from engine.data.tables.reading import decoded, read_sheet, text_form, typed_scan
-from engine.data.tables.sniff import RECORDS, SHEETS, TYPED, form_in
+from engine.data.tables.reading import (
+    cell_form,
+    is_plain,
+    read_sheet,
+    text_form,
+    text_rows,
+    typed_scan,
+    utf8_lines,
+)
+from engine.data.tables.sniff import RECORDS, SHEETS, TYPED, Form, form_in
+from engine.data.tables.stream import as_plain_text
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value
@@ -170,12 +180,34 @@ def _read(path: Path, params: Mapping[str, Value], wanted: list[str] | None, mos
             from engine.data.tables.records import read_records  # it brings torch
 
             return read_records(path, wanted).head(most or 2**40)
-        source = decoded(path, how.encoding, how.delimiter, how.quote, how.aside)
-        form, names = text_form(path, source, how.delimiter, how.quote, how.header, how.skip)
-        frame = pl.read_csv(source, new_columns=names, n_rows=most, truncate_ragged_lines=True, **form)
-        return frame.select(wanted) if wanted else frame
+        return _text(path, how, wanted, most)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f'"{path.name}" cannot be read: {str(error).splitlines()[0]}.') from error
+
+
+def _text(path: Path, how: Form, wanted: list[str] | None, most: int | None) -> Any:
+    """The wanted columns of a text table, or its first `most` rows; only these are held."""
+    if most is None:
+        with as_plain_text(path, how, Watch()) as (source, plain):
+            return _cells(path, source, plain, wanted, None)
+    if is_plain(path, how.encoding, how.delimiter, how.quote, how.aside):
+        return _cells(path, path, how, wanted, most)
+    how_read = (path, how.encoding, how.delimiter, how.quote, how.aside)
+    rows = text_rows(utf8_lines(*how_read), cell_form(path, how.delimiter, how.quote, how.skip))
+    last = next((lines[-1] for lines, _ in islice(rows, most, None)), None)  # the first may be a header
+    text = "".join(islice(utf8_lines(*how_read), last)).encode("utf-8", "surrogatepass")
+    return _cells(path, text, how, wanted, most)
+
+
+def _cells(path: Path, source: Any, how: Form, wanted: list[str] | None, most: int | None) -> Any:
+    """Cells as text of a file that polars can read as it is, or of its bytes."""
+    import polars as pl
+
+    form, names = text_form(path, source, how.delimiter, how.quote, how.header, how.skip)
+    frame = pl.scan_csv(
+        source, with_column_names=lambda _: names, n_rows=most, truncate_ragged_lines=True, **form
+    )
+    return (frame.select(wanted) if wanted else frame).collect()
 
 
 def _column(series: Any, row: tuple[Value, ...] | None, params: Mapping[str, Value]) -> ColumnLook:

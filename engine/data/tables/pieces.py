@@ -12,14 +12,13 @@ import numpy as np
 from engine.data.tables.cells import Cells, blank_rows
 from engine.data.tables.reading import (
     check_columns,
-    decoded,
     is_plain,
     parquet_or_arrow,
-    plain_lines,
     text_form,
     text_trouble,
     typed_scan,
     typed_trouble,
+    utf8_lines,
 )
 from engine.data.telling import tell
 
@@ -163,14 +162,10 @@ def text_as_utf8(
     """
     if is_plain(path, encoding, delimiter, quote, aside):
         return path
-    try:
-        with (
-            open(path, encoding="utf-8-sig" if encoding == "utf-8" else encoding) as source,
-            open(copy, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out,
-        ):
-            lines = (line.removeprefix("\ufeff").removesuffix("\n") for line in source)
-            out.writelines(f"{line}\n" for line in plain_lines(lines, delimiter, quote, aside))
-    except UnicodeDecodeError:
-        decoded(path, encoding, delimiter)  # knows in which byte
-        raise
+    count = rows_about(path)
+    with open(copy, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as out:
+        for number, line in enumerate(utf8_lines(path, encoding, delimiter, quote, aside)):
+            if number % 100_000 == 0:
+                tell(number, max(number, count), "lines")
+            out.write(line)
     return copy

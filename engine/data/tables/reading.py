@@ -149,16 +149,46 @@ def decoded(path: Path, encoding: str, delimiter: str, quote: str = '"', aside: 
     """
     if is_plain(path, encoding, delimiter, quote, aside):
         return path
-    raw = path.read_bytes()
+    text = io.BytesIO()
+    for line in utf8_lines(path, encoding, delimiter, quote, aside):
+        text.write(line.encode("utf-8", "surrogatepass"))
+    return text.getvalue()
+
+
+def utf8_lines(
+    path: Path, encoding: str, delimiter: str, quote: str = '"', aside: tuple[int, ...] = ()
+) -> Iterator[str]:
+    """The lines of a text as polars can read them, each with a line feed; one at a time is held.
+
+    Errors: `ValueError` with the byte that is not of the encoding.
+    """
     try:
-        text = raw.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+        with open(path, encoding="utf-8-sig" if encoding == "utf-8" else encoding) as file:
+            lines = (
+                line.removesuffix("\n").removeprefix("" if at else "\ufeff") for at, line in enumerate(file)
+            )
+            yield from (f"{line}\n" for line in plain_lines(lines, delimiter, quote, aside))
     except UnicodeDecodeError as error:
         raise ValueError(
-            f'"{path.name}" is not {encoding} from byte {error.start + 1:,} on. Choose another encoding.'
+            f'"{path.name}" is not {encoding} from byte {undecodable(path, encoding):,} on. '
+            "Choose another encoding."
         ) from error
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    text = "\n".join(plain_lines(text.split("\n"), delimiter, quote, aside))
-    return text.encode("utf-8", "surrogatepass")
+
+
+def undecodable(path: Path, encoding: str) -> int:
+    """The first byte of a file, from 1, that is not of an encoding; 0 where all are."""
+    import codecs
+
+    decoder, done, last = codecs.getincrementaldecoder(encoding)(), 0, False
+    with open(path, "rb") as file:
+        while not last:
+            piece = file.read(1 << 20)
+            last, done = not piece, done + len(piece)
+            try:
+                decoder.decode(piece, last)
+            except UnicodeDecodeError as error:
+                return done - len(error.object) + error.start + 1
+    return 0
 
 
 def separator(delimiter: str) -> str:
@@ -215,11 +245,9 @@ def text_trouble(path: Path, source: Any, error: BaseException, form: dict[str, 
     """Why a text table could not be read, and in which row."""
     text = str(error)
     if "utf-8" in text:
-        raw = path.read_bytes()
-        try:
-            raw.decode("utf-8")
-        except UnicodeDecodeError as found:
-            return f'"{path.name}" is not utf-8 from byte {found.start + 1:,} on. Choose another encoding.'
+        byte = undecodable(path, "utf-8")
+        if byte:
+            return f'"{path.name}" is not utf-8 from byte {byte:,} on. Choose another encoding.'
     if "more fields" in text or "extra_columns" in text:
         long = longer_row(source, len(form["new_columns"]), form)
         if long:
@@ -241,18 +269,17 @@ def longer_row(source: Any, width: int, form: dict[str, Any]) -> tuple[int, int]
 
 
 def text_rows(source: Any, form: dict[str, Any]) -> Iterator[tuple[range, list[str]]]:
-    """Each row's lines in the file, from 1, and its cells; ends where quotes go wrong."""
+    """Each row's lines in the file, from 1, and its cells; ends where quotes go wrong.
+
+    The source is a file or its bytes, which are read on as rows are asked for, or lines with their ends.
+    """
     mark = form["quote_char"]
     quoting: dict[str, Any] = {"quotechar": mark} if mark else {"quoting": csv.QUOTE_NONE}
-    if isinstance(source, Path):
-        text = source.read_text(encoding="utf-8-sig", errors="replace")
-    else:
-        text = source.decode(errors="replace")
-    lines = io.StringIO(text.replace("\r", "\n") if form["eol_char"] == "\r" else text, newline="")
+    lines = lines_of(source, form["eol_char"]) if isinstance(source, Path | bytes) else source
     for _ in range(form["skip_lines"]):
-        lines.readline()
-    reader = csv.reader(lines, delimiter=form["separator"], **quoting)
+        next(lines, None)
     begun = form["skip_lines"] + 1
+    reader = csv.reader(lines, delimiter=form["separator"], **quoting)
     try:
         for cells in reader:
             ended = form["skip_lines"] + reader.line_num + 1
@@ -260,6 +287,16 @@ def text_rows(source: Any, form: dict[str, Any]) -> Iterator[tuple[range, list[s
             begun = ended
     except csv.Error:
         return
+
+
+def lines_of(source: Path | bytes, end: str) -> Iterator[str]:
+    """The lines of a file or of its bytes in UTF-8, each with what ends it; one at a time is held."""
+    how: dict[str, Any] = {"errors": "replace", "newline": None if end == "\r" else ""}
+    with (
+        open(source, "rb") if isinstance(source, Path) else io.BytesIO(source) as raw,
+        io.TextIOWrapper(raw, encoding="utf-8-sig", **how) as lines,
+    ):
+        yield from lines
 
 
 def read_typed_table(path: Path, wanted: list[str] | None) -> Any:

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
+import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from engine.data.tables.cells import written_numbers
+import numpy as np
+
+from engine.data.tables.cache import tables_folder
+from engine.data.tables.cells import blank_rows, written_numbers
 from engine.data.tables.column_kinds import MOST_TARGETS, SURE, Guess, guesses, rows_hit
 from engine.data.tables.column_roles import roles
 from engine.data.tables.number_forms import number_form
-from engine.data.tables.pieces import rows_about
-from engine.data.tables.reading import read_text_table, text_form, text_trouble
+from engine.data.tables.pieces import rows_about, text_as_utf8
+from engine.data.tables.reading import (
+    is_plain,
+    nameable,
+    read_text_table,
+    separator,
+    text_form,
+    text_trouble,
+)
 from engine.data.tables.sniff import BLANKS, Form
+from engine.data.telling import listening
 from engine.data.watch import Watch
 
 SAMPLE = 20_000  # rows that the kinds are guessed from
@@ -23,8 +39,55 @@ PIECE = 100_000  # rows at a time
 TYPED = ("number", "whole")
 
 
-def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, int]:
-    """What each column holds, how many rows there are, and how many of them lack an input.
+@dataclass(frozen=True)
+class Seen:
+    """What was found in a table: a guess a column, and its rows, of which `hit` lack an input.
+
+    Rows in which every cell is blank are none of them: `blank` are counted, up to the last that is not, but
+    for those whose lines are set aside. `read` is how many there are with all blank ones.
+    """
+
+    found: list[Guess]
+    rows: int
+    hit: int
+    blank: int
+    read: int
+
+
+@contextmanager
+def as_plain_text(path: Path, form: Form, watch: Watch) -> Iterator[tuple[Path, Form]]:
+    """A table that polars can read as it is, with its form: the file, or a copy on disk that is then removed.
+
+    The copy has the same lines in the same places, those set aside as blank ones. Errors: `ValueError` where
+    bytes are not of the encoding, or there is no room; `Stopped`.
+    """
+    if is_plain(path, form.encoding, form.delimiter, form.quote, form.aside):
+        yield path, form
+        return
+    home = tables_folder()
+    folder = Path(tempfile.mkdtemp(prefix="part-", dir=home))
+    name = path.name if nameable(path) else path.name.encode("utf-8", "replace").decode()
+    try:
+        with listening(lambda done, most, _: watch.look(done / most, "reading the lines")):
+            try:
+                copy = text_as_utf8(
+                    path, folder / name, form.encoding, form.delimiter, form.quote, form.aside
+                )
+            except OSError as error:
+                if error.filename == str(path):
+                    raise
+                raise ValueError(
+                    f'A copy of "{path.name}" cannot be kept in {home} while it is read: '
+                    f"{error.strerror or error}."
+                ) from error
+        apart, quote = separator(form.delimiter), form.quote[-1:]
+        yield copy, replace(form, encoding="utf-8", delimiter=apart, quote=quote, aside=())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def streamed(path: Path, form: Form, watch: Watch, aside: tuple[int, ...] = ()) -> Seen:
+    """What a table holds that polars can read as it is; the lines set `aside` are blank in it already.
 
     Kinds are guessed from the beginning; where a later cell contradicts, its column is read as text.
     Errors: `ValueError`, `Stopped`.
@@ -35,6 +98,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
         key: getattr(form, key) for key in ("delimiter", "quote", "decimal", "encoding", "header", "skip")
     }
     sample = read_text_table(path, None, **given, blanks=(), most=SAMPLE)
+    sample = sample.filter(~blank_rows(sample, ()))
     watch.look(0.0, "looking at the columns")
     found = guesses(sample, form.decimal, Watch(stopped=watch.stopped))
     watch.look(0.0, "reading")
@@ -48,7 +112,7 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
     del sample
     how, names = text_form(path, path, form.delimiter, form.quote, form.header, form.skip)
     marks = {mark for one in found if one.name in as_numbers for mark in one.blanks}
-    total = rows_about(path)
+    total, first = rows_about(path), form.skip + form.header + 1
     odds: dict[str, list[str]] = defaultdict(list)
     while True:
         tallies = [Tally(one, one.name in as_numbers, forms.get(one.name, "")) for one in found]
@@ -61,14 +125,22 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
             # each of them slows every cell down, so only what is known to stand among numbers
             null_values=sorted(marks.union(*odds.values())) or None,
         )
-        rows = hit = 0
+        rows = hit = blank = trailing = read = 0
         try:
             for piece in frame.collect_batches(chunk_size=PIECE, maintain_order=True, lazy=True):
+                begun, read = read, read + len(piece)
+                piece, inside, below = without_blank(piece, [line - first - begun for line in aside])
+                if len(piece):
+                    blank, trailing = blank + trailing + inside, 0
+                trailing += below
                 lost = {tally.guess.name for tally in tallies if tally.add(piece[tally.guess.name])}
                 rows += len(piece)
                 hit += rows_hit(piece, [name for name in inputs if name in lost], SURE)
-                watch.look(min(1.0, rows / total), "reading")
-            return [tally.made(form.decimal, marks, odds[tally.guess.name]) for tally in tallies], rows, hit
+                watch.look(min(1.0, read / total), "reading")
+            if not rows:
+                raise ValueError(f'"{path.name}" has no row with anything in it.')
+            made = [tally.made(form.decimal, marks, odds[tally.guess.name]) for tally in tallies]
+            return Seen(made, rows, hit, blank, read)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             odd = re.search(r"could not parse `(.*)` as dtype `f64` at column '(.*)' \(column", str(error))
             if odd is None or odd[2] not in as_numbers:
@@ -85,6 +157,22 @@ def streamed(path: Path, form: Form, watch: Watch) -> tuple[list[Guess], int, in
             else:
                 as_numbers.discard(name)
                 del odds[name]
+
+
+def without_blank(piece: Any, aside: list[int]) -> tuple[Any, int, int]:
+    """Rows with something in them, and how many others stand between or below them.
+
+    Of the others, rows `aside` (from 0) are not counted.
+    """
+    empty = blank_rows(piece[:, :1], ())  # seldom any, and much cheaper than to look at every cell
+    empty = blank_rows(piece, ()) if empty.any() else empty
+    if not empty.any():
+        return piece, 0, 0
+    there = np.flatnonzero(~empty)
+    counted = empty.copy()
+    counted[[at for at in aside if 0 <= at < len(empty)]] = False
+    inside = int(counted[: there[-1]].sum()) if len(there) else 0
+    return piece.filter(~empty), inside, int(counted.sum()) - inside
 
 
 class Tally:
