@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.data.file_there import file_there
+from engine.data.telling import tell
 
 
 def npy_header(file: Any, name: str, size: int) -> tuple[tuple[int, ...], bool, Any, int]:
@@ -72,6 +73,8 @@ def npz_member(path: Path, key: str) -> tuple[Any, int]:
         raise ValueError(f"{path.name} is not a whole .npz file: its beginning is lost.")
     if entry.flag_bits & 1:
         raise ValueError(f'"{key}" in {path.name} is locked with a password: save it without.')
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # unpacks without a bound
+        raise ValueError(f'"{key}" in {path.name} is packed as NumPy never does: save it by numpy.savez.')
     if entry.compress_type != zipfile.ZIP_STORED:
         return entry, -1
     with open(path, "rb") as file:
@@ -118,7 +121,7 @@ def stored_npz(path: Path, key: str, most: int) -> np.ndarray[Any, Any]:
                     f"{name} is compressed, so it cannot stay on disk, and fills {needed / 2**20:,.0f} MiB "
                     f"of memory where {most / 2**20:,.0f} are allowed: allow more, or use numpy.savez."
                 )
-            raw = file.read(needed)
+            raw = unpacked(file, needed)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise ValueError(f"{name} is damaged.") from error
     if len(raw) < needed:
@@ -145,7 +148,7 @@ def stored_idx(path: Path, most: int) -> np.ndarray[Any, Any]:
                     "allow more, or unpack it."
                 )
             else:
-                raw = file.read(needed + 1)
+                raw = unpacked(file, needed + 1)
                 held = len(raw)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path.name} cannot be unpacked: it is damaged or cut short.") from error
@@ -153,6 +156,15 @@ def stored_idx(path: Path, most: int) -> np.ndarray[Any, Any]:
         less = "only " if held < needed else "more: "
         raise ValueError(f"{path.name} says it holds {needed:,} bytes of numbers, but has {less}{held:,}.")
     return np.frombuffer(raw, dtype).reshape(shape) if packed else mapped(path, shape, False, dtype, begin)
+
+
+def unpacked(file: Any, count: int) -> bytearray:
+    """So many bytes of a file that is unpacked as it is read, or all that it has."""
+    found = bytearray()
+    while len(found) < count and (piece := file.read(min(2**24, count - len(found)))):
+        found += piece
+        tell(len(found), count, "bytes")
+    return found
 
 
 def mapped(

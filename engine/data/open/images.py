@@ -212,7 +212,7 @@ def _note(found: Found, pixels: int, image: Any) -> int:
     found.modes[image.mode] += 1
     found.transparent += image.has_transparency_data
     found.turned += turned > 1
-    found.several += getattr(image, "n_frames", 1) > 1
+    found.several += getattr(image, "is_animated", False)  # to count them all would read them all
     return count
 
 

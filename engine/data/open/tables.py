@@ -5,10 +5,11 @@ Everything that is guessed becomes a parameter of the node; what the user should
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from copy import deepcopy
 from dataclasses import asdict, replace
+from functools import partial
 from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 from engine.catalogue.traits import FileForm
 from engine.data.images.listing import natural_key
 from engine.data.open.opening import Opened, reader, stamp
+from engine.data.open.typed import WIDEST, by_columns
 from engine.data.tables.cells import blank_rows
 from engine.data.tables.column_kinds import Guess, guesses, rows_hit
 from engine.data.tables.column_roles import TARGETS, Plan, listed, roles, say_missing
@@ -71,7 +73,6 @@ FORM = (
     "aside",
     "sheet",
 )  # parameters that say how
-WIDEST = 100_000  # columns
 LETTERS = 'Quotes are read as letters, as some are never closed: each line is a row ("Quote").'
 
 
@@ -83,6 +84,10 @@ def open_it(path: Path, watch: Watch) -> Opened:
         if path.suffix.casefold() in SHEETS:
             with _watched(watch):
                 return _from_sheet(path, watch)
+        if head.startswith(MARKS) and (large := by_columns(path, watch)) is not None:
+            params, said = _in_seconds(path, [one.name for one in large.found])
+            hit = large.hit(_inputs_that_lack(large.found, large.rows))
+            return _opened(path, params, large.found, large.rows, hit, said, 1)
         if head.startswith(MARKS):
             frame = read_typed_table(path, None)
             found = _images_in(path, frame, watch)
@@ -244,7 +249,7 @@ def _read_as(
         ]
         names.pop()
     elif len(names) > 1 and lost:
-        said += _short_rows(path, form, len(names), watch)
+        said += _short_rows(path, form, len(names), partial(watch.look, 1.0 if large else None))
     if form.aside and guessed:
         upper = takewhile(lambda row: row[0][0] <= form.aside[-1], _rows(path, replace(form, aside=())))
         units = next((cells for lines, cells in upper if lines[0] in form.aside), [])
@@ -363,12 +368,12 @@ def _say_blank(inside: int) -> list[str]:
     return [f"{inside:,} blank lines between the rows are skipped."] if inside else []
 
 
-def _short_rows(path: Path, form: Form, width: int, watch: Watch) -> list[str]:
+def _short_rows(path: Path, form: Form, width: int, look: Callable[[str], None]) -> list[str]:
     """A sentence on rows that end before the last column, which only a count of their cells shows."""
     count = first = 0
     for number, (lines, cells) in enumerate(_rows(path, form)):
         if number % 100_000 == 0:
-            watch.look(None, "counting cells")
+            look("counting cells")
         if 0 < len(cells) < width and any(cell.strip() for cell in cells):
             count, first = count + 1, first or lines[0]
     if not count:
@@ -397,12 +402,15 @@ def _from_frame(
     for one in found:
         one.odd = tuple((int(there[at]), text) for at, text in one.odd)
     rows = len(frame)
-    plan = roles(deepcopy(found), rows)
     marks = tuple({text for one in found for text in one.blanks})
-    inputs = [
-        one.name for one, role in zip(found, plan.roles, strict=True) if role == "input" and one.missing
-    ]
+    inputs = _inputs_that_lack(found, rows)
     return _opened(path, params, found, rows, rows_hit(frame, inputs, marks), remarks, first)
+
+
+def _inputs_that_lack(found: list[Guess], rows: int) -> list[str]:
+    """The columns that would be inputs and have missing cells."""
+    plan = roles(deepcopy(found), rows)
+    return [one.name for one, role in zip(found, plan.roles, strict=True) if role == "input" and one.missing]
 
 
 def _opened(

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.data.tables.cells import written_numbers
 from engine.data.tables.number_forms import number_form, unsure_comma
 from engine.data.tables.sniff import BLANKS, DATES, IMAGE_ENDINGS, TIMES, YES_NO, ZONES
@@ -253,10 +256,13 @@ def _without(series: Any, empty: Any, marks: tuple[str, ...]) -> tuple[Any, tupl
 
 def rows_hit(frame: Any, names: list[str], marks: tuple[str, ...]) -> int:
     """How many rows have a missing cell in one of the columns; `marks` are texts that mean one."""
+    return int(missing_in(frame, names, marks).sum()) if names else 0
+
+
+def missing_in(frame: Any, names: list[str], marks: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Which rows (N,) have a missing cell in one of the columns, of which there is one at least."""
     import polars as pl
 
-    if not names:
-        return 0
     gone = []
     for name in names:
         cell = pl.col(name)
@@ -267,7 +273,8 @@ def rows_hit(frame: Any, names: list[str], marks: tuple[str, ...]) -> int:
             gone.append(cell.is_null() | ~cell.is_finite())
         else:
             gone.append(cell.is_null())
-    return int(frame.select(pl.any_horizontal(gone).fill_null(True).sum()).item())
+    whole = frame.select(pl.any_horizontal(gone).fill_null(True)).to_series().to_numpy()
+    return np.asarray(whole, bool)
 
 
 def _yes_no(texts: Any) -> tuple[str, ...]:

@@ -13,18 +13,20 @@ def flattened(frame: Any) -> Any:
     """
     import polars as pl
 
+    longest, widest = 10_000, 100_000  # values of a list, and columns; lists beyond are left as they are
     for _ in range(4):  # lists may lie in structs, and structs in lists
         schema = frame.collect_schema()
-        lengths = list_lengths(frame, [name for name, kind in schema.items() if isinstance(kind, pl.List)])
+        lists = [name for name, kind in schema.items() if isinstance(kind, pl.List)]
+        lengths = list_lengths(frame, lists, longest)
         found: dict[str, Any] = {}
         for name, kind in schema.items():
             cell = pl.col(name)
             parts = {name: cell}
             if isinstance(kind, pl.Struct) and pl.Binary not in [field.dtype for field in kind.fields]:
                 parts = {f"{name}.{one.name}": cell.struct.field(one.name) for one in kind.fields}
-            elif isinstance(kind, pl.Array):
+            elif isinstance(kind, pl.Array) and kind.shape[0] <= min(longest, widest - len(found)):
                 parts = {f"{name} {at + 1}": cell.arr.get(at) for at in range(kind.shape[0])}
-            elif name in lengths:
+            elif name in lengths and lengths[name] <= widest - len(found):
                 parts = {f"{name} {at + 1}": cell.list.get(at) for at in range(lengths[name])}
             elif kind == pl.Duration:
                 parts = {name: cell.dt.total_microseconds() / 1e6}
@@ -40,7 +42,7 @@ def flattened(frame: Any) -> Any:
     return frame
 
 
-def list_lengths(frame: Any, names: list[str], most: int = 10_000) -> dict[str, int]:
+def list_lengths(frame: Any, names: list[str], most: int) -> dict[str, int]:
     """How many values each row of a column of lists has, for those where all have as many, at most `most`."""
     import polars as pl
 

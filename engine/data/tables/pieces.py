@@ -76,6 +76,8 @@ def typed_numbers(
     blanks: tuple[str, ...],
 ) -> None:
     """Write the numbers of a Parquet or Arrow file into `folder`. Errors: `ValueError`."""
+    import shutil
+
     import polars as pl
 
     parquet = parquet_or_arrow(path)
@@ -84,6 +86,12 @@ def typed_numbers(
         frame, names = typed_scan(path, parquet)
         check_columns(path.name, names, wanted)
         count = int(frame.select(pl.len()).collect().item())
+        needed, free = 8 * count * len(used), shutil.disk_usage(folder).free
+        if needed > free:  # a small file may hold a thousand million rows
+            raise ValueError(
+                f'The numbers of "{path.name}" take {needed / 2**30:,.1f} GiB on disk, where '
+                f"{free / 2**30:,.1f} are free: {folder.parent}."
+            )
         pieces = in_pieces(frame.select(wanted), len(wanted))
         write_numbers(folder, pieces, used, path.name, 1, blanks, ".", count)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

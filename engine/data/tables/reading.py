@@ -88,8 +88,9 @@ def text_form(
     import polars as pl
 
     form = cell_form(source, delimiter, quote, skip)
-    top = None
-    for given in (beginning(source), source):  # of a large file, polars would look at much more for one row
+    top, begun = None, beginning(source)
+    check_width(path, begun, form)
+    for given in (begun, source):  # of a large file, polars would look at much more for one row
         try:
             top = pl.read_csv(given, has_header=False, n_rows=1, truncate_ragged_lines=True, **form)
             break
@@ -104,6 +105,19 @@ def text_form(
     if len(names) > top.width:
         form |= {"has_header": False, "skip_lines": skip + 1}
     return form, column_names(names)
+
+
+def check_width(path: Path, source: Any, form: dict[str, Any], most: int = 100_000) -> None:
+    """Errors: `ValueError` where the first row may have more than `most` cells: each column takes memory."""
+    lines = lines_of(source, form["eol_char"])
+    for _ in range(form["skip_lines"]):
+        next(lines, None)
+    marks = next(lines, "").count(form["separator"])
+    if marks > most:
+        raise ValueError(
+            f'"{path.name}" has {marks + 1:,} columns; at most {most:,} can be read. '
+            "Choose another delimiter, or save it with fewer."
+        )
 
 
 def cell_form(source: Any, delimiter: str, quote: str, skip: int) -> dict[str, Any]:
@@ -168,7 +182,7 @@ def utf8_lines(
                 line.removesuffix("\n").removeprefix("" if at else "\ufeff") for at, line in enumerate(file)
             )
             yield from (f"{line}\n" for line in plain_lines(lines, delimiter, quote, aside))
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:  # of UTF-16 without a mark in front, too
         raise ValueError(
             f'"{path.name}" is not {encoding} from byte {undecodable(path, encoding):,} on. '
             "Choose another encoding."
@@ -188,6 +202,8 @@ def undecodable(path: Path, encoding: str) -> int:
                 decoder.decode(piece, last)
             except UnicodeDecodeError as error:
                 return done - len(error.object) + error.start + 1
+            except UnicodeError:  # without the mark that says in which order bytes come
+                return 1
     return 0
 
 

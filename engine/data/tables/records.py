@@ -13,12 +13,15 @@ from engine.data.tables.reading import check_columns
 def read_records(path: Path, wanted: list[str] | None) -> Any:
     """The wanted columns (all by default) of a file of JSON as a polars frame; lists and objects become text.
 
-    Errors: `ValueError` where it holds no table, with the line where it is no JSON.
+    Errors: `ValueError` where it holds no table, or more than can be held, with the line where it is no JSON.
     """
     import polars as pl
 
+    most = 512  # MiB: as objects of Python it takes twenty times as much at the worst
+    if file_there(path).stat().st_size > most << 20:
+        raise ValueError(f'"{path.name}" is larger than {most} MiB of JSON: save it as Parquet or CSV.')
     try:
-        text = file_there(path).read_text("utf-8-sig")
+        text = path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f'"{path.name}" is not utf-8 from byte {error.start + 1:,} on.') from error
     try:
@@ -51,10 +54,18 @@ def lines_of_records(path: Path, text: str, error: ValueError) -> list[Any]:
     return found
 
 
-def columns_of_records(path: Path, found: Any) -> dict[str, list[Any]]:
-    """What JSON holds as {column: values}; a row that lacks a name has None there."""
+def columns_of_records(path: Path, found: Any, most: int = 50_000_000) -> dict[str, list[Any]]:
+    """What JSON holds as {column: values}; a row that lacks a name has None there.
+
+    Errors: `ValueError` where that would be more than `most` cells, few of which are filled.
+    """
     if isinstance(found, list) and found and all(isinstance(row, dict) for row in found):
         names = list(dict.fromkeys(str(name) for row in found for name in row))
+        if len(names) * len(found) > max(most, 20 * sum(map(len, found))):  # every row has names of its own
+            raise ValueError(
+                f'"{path.name}" has {len(found):,} rows with {len(names):,} names in all, but '
+                f"{sum(map(len, found)):,} values: it is no table."
+            )
         return {name: [row.get(name) for row in found] for name in names}
     if isinstance(found, dict) and found:
         columns = {
