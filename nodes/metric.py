@@ -12,7 +12,11 @@ from nodes.wires import same_shapes, sizes
 
 
 class Accuracy(Metric):
-    """The fraction of examples whose class is predicted right."""
+    """The fraction of examples whose class is predicted right.
+
+    One score says yes above the middle between the two values of the target, 0 and 1 or -1 and 1; above 0
+    where a loss passes it through a sigmoid.
+    """
 
     common = True
     formula = "(1/n) Σ [argmax x = y]"
@@ -38,9 +42,15 @@ class Accuracy(Metric):
                 "Accuracy needs one score for each class, or one yes-or-no score of the target's shape, "
                 f"but the prediction is {sizes(prediction)} and the target {sizes(target)}."
             )
+        if prediction.logits:
+            return equal(prediction.gt(0), target.gt(0)).float().mean()
+        if target.ends is not None:
+            middle = sum(target.ends) / 2 or 0
+            return equal(prediction.gt(middle), target.gt(middle)).float().mean()
         ends = prediction.squash.ends if prediction.squash is not None else None
-        middle = sum(ends) / 2 if ends is not None else 0
-        return equal(prediction.gt(middle or 0), target.gt(0)).float().mean()
+        from engine.layers.scores import yes_no_accuracy
+
+        return carried(yes_no_accuracy)(prediction, target, sum(ends or (0, 1)) / 2)
 
     def counts(self, **wires: Wire) -> Expr | None:
         prediction, target = wires["prediction"], wires["target"]

@@ -34,7 +34,8 @@ class Column:
 
     An example has one row of it, or as many as it has `rows`: "nodes" or "edges". Such columns come after
     those with a row an example. `axes` are the names of its axes, as in `engine.catalogue.axes`. `yes_no`
-    says that each of its numbers is 0 or 1: labels that hold or don't.
+    says that each of its numbers is 0 or 1: labels that hold or don't. `ends` are the two values that its
+    numbers take, such as -1 and 1, where it is known to take no others.
     `names` are those of its numbers, where they have some; `scaled` says what was done to them, in a word.
     """
 
@@ -48,6 +49,13 @@ class Column:
     yes_no: bool = False
     names: tuple[str, ...] = ()
     scaled: str = ""
+    ends: tuple[float, float] | None = None
+
+    @property
+    def two_values(self) -> tuple[float, float] | None:
+        """The two values that its numbers take, where it is known to take no others."""
+        of_classes = self.dtype == "int64" and len(self.classes) == 2
+        return (0.0, 1.0) if self.yes_no or of_classes else self.ends
 
 
 class Wire(Expr):
@@ -55,10 +63,11 @@ class Wire(Expr):
 
     `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
     or "edges" where a row is not an example. `squash`, told to losses and metrics only, is the function
-    between two ends that its numbers have passed last.
+    between two ends that its numbers have passed last, `ends` are the only two values that a column takes,
+    and `logits` says that a loss takes it for scores and passes them through a sigmoid of its own.
     """
 
-    __slots__ = ("dtype", "rows", "shape", "squash")
+    __slots__ = ("dtype", "ends", "logits", "rows", "shape", "squash")
 
     def __init__(
         self,
@@ -67,12 +76,16 @@ class Wire(Expr):
         dtype: str,
         rows: str = "",
         squash: Squash | None = None,
+        ends: tuple[float, float] | None = None,
+        logits: bool = False,
     ) -> None:
         super().__init__(expression.tree, expression.carries)
         self.shape = shape
         self.dtype = dtype
         self.rows = rows
         self.squash = squash
+        self.ends = ends
+        self.logits = logits
 
     @property
     def channels(self) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.catalogue import Loss, Measure, NodeType, Source, Wire
+from engine.catalogue import Data, Loss, Measure, NodeType, Source, Wire
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, lift, name
+from engine.catalogue.traits import Squash
 from engine.data.batch import WEIGHT
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.emit.statements import Statement, quoted, returned_dict, statement, tapped, tree, under
@@ -227,7 +228,25 @@ def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False)
     wires = {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
     for port, wire in wires.items():
         wire.squash = last_squash(made.project, made.book, places[port])
+        wire.ends, wire.logits = ends_of(made, places[port]), is_logits(made, places[port])
     return wires
+
+
+def ends_of(made: Assembly, place: Place) -> tuple[float, float] | None:
+    """The two values that a column of data has alone, where that is known."""
+    node_type = made.book.types[place[0]]
+    columns = node_type.columns() if isinstance(node_type, Data) else ()
+    return next((column.two_values for column in columns if column.name == place[1]), None)
+
+
+def is_logits(made: Assembly, place: Place) -> bool:
+    """Whether a loss takes a value for scores, and passes them through a sigmoid of its own."""
+    leaving = [link for link in made.graph.outgoing(place[0]) if link.source_port == place[1]]
+    losses = [(made.book.types[link.target], link.target_port) for link in leaving]
+    return any(
+        isinstance(one, Loss) and one.traits.contains is Squash.SIGMOID and port == one.ports_in[0].name
+        for one, port in losses
+    )
 
 
 # -- what goes in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
@@ -14,3 +15,13 @@ def masked_accuracy(guessed: Tensor, target: Tensor, ignored: int | None = None)
     if ignored is not None:
         counted = counted & (target != ignored)
     return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
+
+
+def yes_no_accuracy(scores: Tensor, target: Tensor, middle: float) -> Tensor:
+    """The fraction of scores (N, ...) on the right side of the middle between the values of their targets.
+
+    With a target below 0 these are -1 and 1, with one of 0 they are 0 and 1; where all are 1, `middle` holds.
+    """
+    least = target.min()
+    between = torch.where(least < 0, 0.0, torch.where(least == 0, 0.5, middle))
+    return ((scores > between) == (target > between)).float().mean()

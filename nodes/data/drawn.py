@@ -84,7 +84,7 @@ class DrawnPoints(SplitData):
         return (
             Column("point", (2,), doc="x and y"),
             Column("label", (), "int64", self.classes_called, doc="which class, for cross-entropy"),
-            Column("side", (1,), doc="as a number: -1 for the first class, 1 for any other"),
+            Column("side", (1,), doc="as a number: -1 for the first class, else 1", ends=(-1.0, 1.0)),
         )
 
     def emit(self, e: Emitter) -> Emitted:

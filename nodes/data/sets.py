@@ -87,7 +87,7 @@ class Digits(Shuffled):
         Column("image", (1, 8, 8), axes=IMAGE, doc="grey levels in 0..1"),
         Column("profile", (16,), doc="mean ink of the 8 rows, then of the 8 columns, in 0..1"),
         Column("digit", (), "int64", DIGITS, doc="the digit that was meant"),
-        Column("odd", (1,), doc="1 for an odd digit, else 0"),
+        Column("odd", (1,), doc="1 for an odd digit, else 0", ends=(0.0, 1.0)),
     )
     fixed_summary = "1,797 images · 10 classes"
 
@@ -145,7 +145,7 @@ class BreastCancer(Table):
             "features", (30,), doc="radius, texture, area, ...: mean, error and worst of each", names=NUCLEI
         ),
         Column("diagnosis", (), "int64", ("malignant", "benign"), doc="as a class, for cross-entropy"),
-        Column("benign", (1,), doc="the same as a number: 1 for benign, else 0"),
+        Column("benign", (1,), doc="the same as a number: 1 for benign, else 0", ends=(0.0, 1.0)),
     )
     fixed_summary = "569 tumours · 2 classes"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.catalogue import Column
 from nodes.data.loaded import Loaded, argument
 from nodes.data.sets import Shuffled
@@ -18,6 +20,7 @@ CURVES = (
     "step",
     "staircase",
 )
+SIGNS = (-1.0, 1.0)
 UNITS = {"2-D": 2, "3-D": 3, "digits": 64}
 
 
@@ -41,6 +44,10 @@ class LogicGates(Loaded):
     fixed_summary = "AND, OR, XOR · 4 rows"
     signs: bool = argument(label="As -1 and 1", doc="otherwise as 0 and 1")
 
+    def columns(self) -> tuple[Column, ...]:
+        ends = SIGNS if self.signs else (0.0, 1.0)
+        return tuple(replace(column, ends=ends) for column in super().columns())
+
 
 class WorkedExample(Loaded):
     """Three rows of two features and a target, small enough to follow by hand; all splits hold the same rows.
@@ -55,7 +62,7 @@ class WorkedExample(Loaded):
     loader = "engine.data.sets.points:load_worked_example"
     fixed_columns = (
         Column("inputs", (2,), doc="x2 and x3; the bias belongs to the layer"),
-        Column("target", (1,), doc="-1, 1, 1"),
+        Column("target", (1,), doc="-1, 1, 1", ends=SIGNS),
     )
     fixed_summary = "3 rows"
 
@@ -82,7 +89,7 @@ class Points(Made):
     fixed_columns = (
         Column("point", (2,), doc="x and y"),
         Column("label", (), "int64", ("first", "second"), doc="which class, for cross-entropy"),
-        Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second"),
+        Column("side", (1,), doc="the same as a number: -1 for the first, 1 for the second", ends=SIGNS),
     )
     form: str = argument(
         choices=("two halves", "blobs", "overlapping", "XOR", "circles", "disc in ring", "moons", "spirals"),

@@ -218,7 +218,7 @@ class TableFile(SplitData, OwnFile):
                     columns.append(Column(port, (), "int64", details, doc=f"{name} as a class"))
                 if kind == "yes-no":
                     doc = f"{name} as a number: 1 for {details[1]}, else 0"
-                    columns.append(Column(f"{port} as number", (1,), doc=doc))
+                    columns.append(Column(f"{port} as number", (1,), doc=doc, ends=(0.0, 1.0)))
                 if kind in ("number", "whole", "date"):
                     columns.append(Column(port, (1,), doc=f"{name}, a {role}"))
         return tuple(columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from sklearn.metrics import accuracy_score
 
 from engine.document.blocks import group
 from engine.document.shipped import datasets_folder
@@ -18,9 +19,12 @@ def test_accuracy_of_class_scores() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.int64])
 def test_accuracy_of_yes_or_no_scores(dtype: torch.dtype) -> None:
-    scores = torch.tensor([[0.1], [-3.0], [2.0], [0.0]])
+    """Nothing is known of the target but what stands in the batch."""
+    scores = torch.tensor([[0.6], [-3.0], [2.0], [0.4]])
     answers = torch.tensor([[1], [0], [0], [0]], dtype=dtype)
     assert measured("Accuracy", None, scores, answers) == 0.75
+    assert measured("Accuracy", None, scores, answers * 2 - 1) == 0.5
+    assert measured("Accuracy", None, scores, torch.ones_like(answers)) == 0.5
 
 
 def test_accuracy_over_pixels_counts_each() -> None:
@@ -42,14 +46,14 @@ def test_which_way_is_better_is_known() -> None:
     assert catalogue().get("MeanSquaredError").lower_is_better  # type: ignore[union-attr]
 
 
-def cancer(activation: str, *behind: str, block: bool = False) -> Sketch:
+def cancer(activation: str, *behind: str, block: bool = False, loss: str = "MSE") -> Sketch:
     """One yes-or-no score through an activation and layers behind it, to a loss and an accuracy."""
     sketch = Sketch()
     data = sketch.add("BreastCancer", "cancer")
     last = sketch.add("Linear", "score", {"units": 1, "activation": activation}, x=f"{data}.features")
     for one in behind:
         last = sketch.add(one, one.lower(), x=last)
-    sketch.add("MSE", "cost", prediction=last, target=f"{data}.benign")
+    sketch.add(loss, "cost", prediction=last, target=f"{data}.benign")
     sketch.add("Accuracy", "accuracy", prediction=last, target=f"{data}.benign")
     if block:
         inside = list(sketch.project.graph.nodes)[1:-2]
@@ -60,9 +64,9 @@ def cancer(activation: str, *behind: str, block: bool = False) -> Sketch:
 @pytest.mark.parametrize(
     ("activation", "behind", "block", "middle"),
     [
-        ("none", (), False, 0.0),
+        ("none", (), False, 0.5),
         ("sigmoid", (), False, 0.5),
-        ("tanh", (), False, 0.0),
+        ("tanh", (), False, 0.5),
         ("none", ("Sigmoid",), False, 0.5),
         ("none", ("Sigmoid", "Dropout"), False, 0.5),
         ("sigmoid", (), True, 0.5),
@@ -81,3 +85,53 @@ def test_an_accuracy_says_yes_above_the_middle(
     wanted = ((scores > middle) == (split["benign"] > 0)).float().mean()
     assert program.evaluate(model, split)["accuracy"] == pytest.approx(wanted.item(), abs=1e-6)
     assert f".gt({middle or 0})" in program.source.text
+
+
+def test_scores_that_a_loss_takes_for_logits_say_yes_above_0() -> None:
+    program = program_of(cancer("none", loss="BCEWithLogits"))
+    assert ".gt(0)" in program.source.text and ".gt(0.5)" not in program.source.text
+
+
+SETS = {
+    "gates of 0 and 1": ("LogicGates", {"signs": False}, "inputs", "either", (0.0, 1.0)),
+    "gates of -1 and 1": ("LogicGates", {"signs": True}, "inputs", "either", (-1.0, 1.0)),
+    "points": ("Points", {"form": "overlapping"}, "point", "side", (-1.0, 1.0)),
+    "digits": ("Digits", {}, "profile", "odd", (0.0, 1.0)),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_plain_score_is_compared_with_the_middle_of_its_targets(name: str) -> None:
+    """As scikit-learn counts the nearer of the two values, in batches of any size, in the script as here."""
+    type_id, params, inputs, target, ends = SETS[name]
+    sketch = Sketch()
+    data = sketch.add(type_id, "data", params)
+    score = sketch.add("Linear", "score", {"units": 1}, x=f"{data}.{inputs}")
+    sketch.add("MSE", "cost", prediction=score, target=f"{data}.{target}")
+    sketch.add("Accuracy", "accuracy", prediction=score, target=f"{data}.{target}")
+    program = program_of(sketch)
+    model = program.make_model("cpu").eval()
+    split = program.load(datasets_folder())["test"]
+    scores = model(split[inputs]).detach()
+    middle = sum(ends) / 2
+    nearer = torch.where(scores > middle, ends[1], ends[0]).flatten().numpy()
+    wanted = accuracy_score(split[target].flatten().numpy(), nearer)
+    for size in (1, 7, len(scores)):
+        parts = [
+            {key: column[at : at + size] for key, column in split.items()}
+            for at in range(0, len(scores), size)
+        ]
+        found = sum(program.measure(model, part)["accuracy"].item() * len(part[target]) for part in parts)
+        assert found / len(scores) == pytest.approx(wanted, abs=1e-6)
+    assert f".gt({middle or 0})" in program.source.text
+
+
+def test_a_yes_or_no_of_a_table_is_known_to_be_0_or_1() -> None:
+    table = catalogue().get("TableFile")(
+        {"table": (("a", "number", "input"), ("b", "yes-no", "target", "n", "y"))}
+    )
+    assert {column.name: column.two_values for column in table.columns()} == {
+        "features": None,
+        "b": (0.0, 1.0),
+        "b as number": (0.0, 1.0),
+    }
