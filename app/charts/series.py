@@ -56,8 +56,9 @@ class SeriesPlot(Chart):
         self._unit, self._named = unit, legend
         self.read = self._read
 
-    def show_lines(self, lines: Sequence[Line], start: int = 0) -> None:
-        """Show other lines; the last lies on top."""
+    def show_lines(self, lines: Sequence[Line], start: int = 0, unit: str = "") -> None:
+        """Show other lines; the last lies on top. With a `unit` the index counts that from now on."""
+        self._unit = unit or self._unit
         self._lines = tuple(lines)
         self._start = start
         count = max((len(line.values) for line in lines), default=0)

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from app.workspace.open_document import TrainableDocument
-from app.workspace.plan_parts import can_learn, parts_of
+from app.workspace.plan_parts import can_learn, merged, parts_of
 from engine.document.document import Change
 from engine.document.edits import SetPlan
 from engine.document.names import numbered
@@ -20,8 +20,9 @@ from engine.errors import NeuroloomError
 class PlanFocus(QObject):
     """Outlives the inspector's pages, so that the editor comes back as it was left.
 
-    While the editor is seen, the canvas shows what the objective on show does with each node. `choosing` is
-    the time in which what is selected on the canvas becomes what that objective trains.
+    While the editor is seen, the canvas shows what the objective that the user chose does with each node;
+    while a run trains, what its phase does. `choosing` is the time in which what is selected on the canvas
+    becomes what the objective trains.
     """
 
     moved = Signal()  # another phase or objective is on show, or the editor itself is wanted or not
@@ -36,9 +37,13 @@ class PlanFocus(QObject):
         self.chosen: tuple[str, ...] = ()  # while choosing
         self._phase = self._objective = 0
         self._seen = False
+        self._picked = False  # whether the user chose the objective on show
+        self._training: int | None = None  # the phase of a run under way, from 0
         workspace.changed.connect(self._changed)
         workspace.inferred.connect(self.show_parts)
         workspace.selected.connect(self._selected)
+        workspace.state_changed.connect(self._follow_run)
+        workspace.ticked.connect(self._follow_run)
 
     # -- what is on show --------------------------------------------------------------------------
 
@@ -68,12 +73,13 @@ class PlanFocus(QObject):
 
     def show(self, phase: int, objective: int = 0) -> None:
         """Shows another phase or objective."""
-        if (phase, objective) != self.place:
+        moved, self._picked = (phase, objective) != self.place, True
+        if moved:
             self.end_choosing()
             self._phase, self._objective = phase, objective
             self.workspace.document.seal()
             self.moved.emit()
-            self.show_parts()
+        self.show_parts()
 
     def want(self, whole: bool) -> None:
         """Opens the whole editor, or closes it where the plan doesn't need it."""
@@ -86,7 +92,7 @@ class PlanFocus(QObject):
     def _changed(self, change: Change) -> None:
         if change.kind == "load":
             self.end_choosing()
-            self.wanted = self.more = False
+            self.wanted = self.more = self._picked = False
             self._phase = self._objective = 0
         self.show_parts()
 
@@ -119,6 +125,7 @@ class PlanFocus(QObject):
 
     def change_objective(self, label: str, key: str, **changes: Any) -> bool:
         phase, objective = self.place
+        self._picked = True
         return self.change(
             label,
             key and f"{phase}.{objective}.{key}",
@@ -197,7 +204,7 @@ class PlanFocus(QObject):
         self.end_choosing()
         # First where to look: the change itself brings the page up to date.
         before, self._phase, self._objective = (self._phase, self._objective), phase, objective
-        self.wanted = True
+        self.wanted = self._picked = True
         if not self.change(label, "", lambda: plan):
             self._phase, self._objective = before
         self.moved.emit()
@@ -244,11 +251,28 @@ class PlanFocus(QObject):
             self.show_parts()
 
     def show_parts(self) -> None:
-        """Shows on the canvas what the objective on show trains, freezes and leaves out."""
-        if not (self._seen and self.whole):
-            self.workspace.show_parts({})
-            return
+        """Shows on the canvas what is trained, frozen and left out: by the objective chosen, or by a run."""
+        shown = self._on_canvas() if self._seen and self.whole else ()
+        self.workspace.show_parts(merged([parts_of(self.workspace, one) for one in shown]))
+
+    def _on_canvas(self) -> tuple[Objective, ...]:
+        """Nothing where nobody has chosen: of several steps the first would dim what a later one trains."""
         objective = self.objective
         if self.choosing and isinstance(objective, Minimise | ChangeModel):
-            objective = replace(objective, of=self.chosen)
-        self.workspace.show_parts(parts_of(self.workspace, objective))
+            return (replace(objective, of=self.chosen),)
+        if self._picked:
+            return (objective,)
+        if self._training is not None and self._training < len(self.plan.phases):
+            return self.plan.phases[self._training].objectives
+        return (objective,) if len(self.plan.objectives) == 1 else ()
+
+    def _follow_run(self, _state: str = "") -> None:
+        """Show the phase that trains, when another one does; a choice is over when a run begins."""
+        trainer, state = self.workspace.trainer, self.workspace.state
+        if state == "loading":
+            self._picked = False
+        trains = trainer is not None and state in ("running", "paused")
+        phase = trainer.progress.phase - 1 if trains and trainer is not None else None
+        if phase != self._training:
+            self._training = phase
+            self.show_parts()

@@ -103,6 +103,7 @@ class RowList(QWidget):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTabKeyNavigation(False)
         self.list.currentRowChanged.connect(self._picked)
+        self.list.itemClicked.connect(self._clicked)
         self.list.removal_wanted.connect(self.removed)
         self.list.move_wanted.connect(self.moved)
         self.copy = Tool("copy", f"Duplicate {one}", f"{name}_copy")
@@ -161,6 +162,10 @@ class RowList(QWidget):
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{name}, {told}" if told else name)
             item.setToolTip(plain(f"{name} · {told}" if told else name))
         self.list.setFixedHeight(ROW_HEIGHT * min(MOST_SHOWN, len(self.rows)) + 2)
+
+    def _clicked(self, item: QListWidgetItem) -> None:
+        """The one on show is chosen by a click, too."""
+        self._picked(self.list.row(item))
 
     def _picked(self, row: int) -> None:
         if row >= 0:

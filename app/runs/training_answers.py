@@ -12,6 +12,7 @@ from app.charts.legend import Legend
 from app.charts.series import Line, SeriesPlot
 from app.look.base import Subject
 from app.look.own import answer_units, still_scaled
+from app.look.sequences.forecast import forecasts
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label, plain
 from app.widgets.segments import Segments
@@ -197,15 +198,21 @@ class TrainingAnswers(QWidget):
                 line.setToolTip(plain(f"{true} taken for {guess}: {count:,} times"))
 
     def _show_forecast(self, snapshot: Snapshot) -> None:
-        subject = Subject(self._workspace, self._which.key)
-        own = answer_units(subject)
-        scaled = ", scaled" if own is None and still_scaled(subject) else ""
-        self._title.setText(f"Forecast{scaled}" if own is None else own.name)
+        subject, of = Subject(self._workspace, self._which.key), snapshot.extra.get("of", "")
+        own = None if of else answer_units(subject)
+        scaled = ", scaled" if not of and own is None and still_scaled(subject) else ""
+        if of:
+            name = f"{str(of).capitalize()}s of one example"
+        else:
+            name = "Forecast" if forecasts(subject) else "Predictions"
+        self._title.setText(f"{name}{scaled}" if own is None else own.name)
         self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
-        self._title.setToolTip("Validation examples: true and predicted values")
+        about = example_words(snapshot) if of else "Validation examples"
+        self._title.setToolTip(f"{about}: true and predicted values")
         pairs = snapshot.array if own is None else own.first(snapshot.array)
         predicted, right = pairs[:, 0], pairs[:, 1]
-        self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
+        lines = [Line("right", right, "dim"), Line("predicted", predicted, "accent")]
+        self.forecast.show_lines(lines, unit=str(of) or "example")
         self._legend.show()
         self._stack.setCurrentIndex(1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Environment, Layer, Loss, NodeType
 from engine.catalogue.bypass import measured_names, origin
@@ -132,6 +134,17 @@ def parts_of(workspace: TrainableDocument, objective: Objective) -> dict[str, st
         elif can_learn(workspace, node_id) or _by_rule(workspace, node):
             found[node_id] = TRAINED if node_id in trained else FROZEN
     _inside(workspace, project, found)
+    return found
+
+
+def merged(parts: Sequence[dict[str, str]]) -> dict[str, str]:
+    """What several objectives do together: a node that one trains is trained, one that any runs is used."""
+    found = {}
+    for node_id in dict.fromkeys(node_id for one in parts for node_id in one):
+        states = {one.get(node_id, "") for one in parts}
+        strongest = next(one for one in (TRAINED, FROZEN, "", UNTOUCHED) if one in states)
+        if strongest:
+            found[node_id] = strongest
     return found
 
 

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from time import thread_time
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,8 @@ class Apart:
         self._take = take
         self._charge = charge
         self._wanted = wanted
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[str | None] = queue.SimpleQueue()  # names of kinds
+        self._next: dict[str, Job] = {}  # by kind: a later one replaces one that has not begun
         self._waiting: set[str] = set()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -85,18 +87,27 @@ class Apart:
     def offer(
         self, kind: ProbeKind, probes: frozenset[Probe], run: Watched, pinned: int, *, patient: bool
     ) -> bool:
-        """Hand a copy of the weights over; False where the thread is busy, unless the job is `patient`."""
-        if kind.name in self._waiting or (self._waiting and not patient):
+        """Hand a copy of the weights over; False where the thread is busy, unless the job is `patient`.
+
+        A patient job waits behind the one at hand, also of its own kind: that of a model which stands still
+        is the last for a while, and must not be lost because an earlier one was not done.
+        """
+        if self._waiting and not patient:
             return False
         job = self._second.job(kind, probes, run, pinned)
-        look = replace(job.look, wanted=lambda: not self._closing and self._wanted(kind.name))
+        wanted = partial(self._is_wanted, kind.name)
+        look = replace(job.look, wanted=wanted, standing=patient)
         self._waiting.add(kind.name)
+        self._next[kind.name] = replace(job, look=look)
         if self._thread is None:
             self._closing = False
             self._thread = threading.Thread(target=self._work, name="views", daemon=True)
             self._thread.start()
-        self._jobs.put(replace(job, look=look))
+        self._jobs.put(kind.name)
         return True
+
+    def _is_wanted(self, kind_name: str) -> bool:
+        return not self._closing and self._wanted(kind_name)
 
     def close(self) -> None:
         """End the thread, which leaves what it is at as soon as it asks whether that is wanted."""
@@ -108,7 +119,10 @@ class Apart:
 
     def _work(self) -> None:
         use_threads(1)
-        while (job := self._jobs.get()) is not None:
+        while (name := self._jobs.get()) is not None:
+            job = self._next.pop(name, None)
+            if job is None:
+                continue  # one that was asked for later has taken its place
             began = thread_time()
             try:
                 job.load()
@@ -120,7 +134,8 @@ class Apart:
                 log.exception("view %s failed", job.kind.name)
             finally:
                 self._charge(job.kind.name, thread_time() - began)
-                self._waiting.discard(job.kind.name)
+                if name not in self._next:
+                    self._waiting.discard(name)
 
 
 def _tensors(model: nn.Module) -> list[Tensor]:

@@ -73,6 +73,7 @@ class Look:
     passes: dict[tuple[int, int, int], Values] = field(default_factory=dict)
     drawn: Callable[..., Iterator[None]] = lambda most=50: iter(())  # with each sample of a chain in turn
     stream: int = 0
+    standing: bool = False  # whether training rests, so that what takes long disturbs nobody
     report: Callable[[NDArray[Any], Mapping[str, Any]], None] = lambda array, facts: None
 
     def check(self) -> None:

@@ -8,10 +8,12 @@ from app.look.asked import features
 from app.look.base import Subject, ViewKind
 from app.look.registry import view_kinds
 from app.workspace.open_document import TrainableDocument
+from engine.catalogue import Environment
 
 # The best for a task first: points in the plane are regions or a surface, a series its forecast, images the
-# examples with what is predicted for them.
+# examples with what is predicted for them, an agent's world what it holds the cells to be worth.
 BY_TASK = (
+    "grid-world",
     "samples",
     "masks",
     "graphs",
@@ -33,7 +35,7 @@ PLANE = {
 
 
 def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None:
-    """The kind that shows the task, and the first layer that it suits; None while there is none."""
+    """The kind that shows the task, and the first layer or world that it suits; None while there is none."""
     kinds = view_kinds()
     subjects = list(_answering(workspace))
     for name in BY_TASK:
@@ -48,5 +50,6 @@ def _answering(workspace: TrainableDocument) -> Iterator[Subject]:
     graph = workspace.document.project.graph
     for node_id in graph.order():
         subject = Subject(workspace, node_id)
-        if subject.kind in ("layer", "block"):
+        acts = subject.type is not None and issubclass(subject.type, Environment)
+        if acts or subject.kind in ("layer", "block"):
             yield subject

@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.charts.arrays.activations import example_words
 from app.charts.bars import ROW, Bar, Bars
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
@@ -80,9 +81,12 @@ class Prediction(OneProbe):
         self.forecast.setVisible(numbers)
         if numbers:
             predicted, right = self._values(snapshot).T
-            self.forecast.show_lines([Line("right", right, "dim"), Line("predicted", predicted, "accent")])
-            own = answer_units(self.subject)
+            of, own = str(snapshot.extra.get("of", "")), answer_units(self.subject)
+            lines = [Line("right", right, "dim"), Line("predicted", predicted, "accent")]
+            self.forecast.show_lines(lines, unit=of or "example")
             name = own.name if own is not None else "scaled" if still_scaled(self.subject) else ""
+            if of:
+                name = f"{of}s of {example_words(snapshot)}"
             self.set_note(" · ".join(part for part in (name, "blue: predicted, grey: right") if part))
         else:
             self._show_bars(snapshot)
@@ -99,7 +103,7 @@ class Prediction(OneProbe):
 
     def _values(self, snapshot: Snapshot) -> np.ndarray:
         """What is predicted and what is right `(n, 2)`, in the data's own units where they are known."""
-        own = answer_units(self.subject)
+        own = None if snapshot.extra.get("of") else answer_units(self.subject)
         return snapshot.array if own is None else own.first(snapshot.array)
 
     def table(self) -> Table | None:
@@ -108,7 +112,8 @@ class Prediction(OneProbe):
             return None
         if snapshot.extra.get("kind") == "values":
             pairs = self._values(snapshot).tolist()
-            return ("example", "predicted", "right"), [(n + 1, *pair) for n, pair in enumerate(pairs)]
+            of = str(snapshot.extra.get("of", "example"))
+            return (of, "predicted", "right"), [(n + 1, *pair) for n, pair in enumerate(pairs)]
         bars = prediction_bars(snapshot, np.size(snapshot.array))
         rows = [(bar.name.removesuffix(" ✓"), bar.value, "right" if bar.note else "") for bar in bars]
         return ("class", "probability", ""), rows

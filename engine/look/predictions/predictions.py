@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import torch
 from torch import Tensor
 
@@ -11,6 +13,7 @@ from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, Values
 from engine.shapes.heads import CLASSES, VALUES, YES_NO, Head
 
+_MANY, _MOST = 16, 1024  # numbers of an answer that is shown by itself, and how many of them
 _FORECAST_ROWS = 256
 
 
@@ -18,17 +21,35 @@ _FORECAST_ROWS = 256
 def predictions(look: Look, probe: Probe) -> Taken | None:
     """The probability of each class `(classes,)` for the pinned example, the mean of its places; its target.
 
-    For numbers the first 256 examples, `(n, 2)` predicted and right.
+    For numbers the first 256 examples, `(n, 2)` predicted and right; of an answer of many numbers, such as
+    the pixels of an image, those of the pinned example, with `of` for what they are.
     """
     head = look.head(probe.node_id)
     if head is None or not look.rows():
         return None
     if head.kind == VALUES:
+        wide = _of_one_example(look, head)
+        if wide is not None:
+            return wide
         seen = look.shared(0, _FORECAST_ROWS)
         sides = (_values_of(seen, wire).flatten(1)[:, 0].float() for wire in (head.prediction, head.target))
         pairs = torch.stack(list(sides), 1).cpu().numpy()
         return pairs, {"kind": VALUES, "split": look.split, "columns": ("predicted", "right")}
     return _probabilities(head, look)
+
+
+def _of_one_example(look: Look, head: Head) -> Taken | None:
+    """The numbers of the pinned example's answer, None where they are few."""
+    signature = look.program.book.signature(*head.prediction)
+    if signature is None or signature.rows or prod(signature.shape) < _MANY:
+        return None
+    seen = look.shared(look.example, 1)
+    sides = [seen[node][port].flatten().float()[:_MOST] for node, port in (head.prediction, head.target)]
+    if len(sides[0]) != len(sides[1]):
+        return None
+    of = "pixel" if len(signature.shape) == 3 else "number"
+    facts = {"kind": VALUES, "split": look.split, "columns": ("predicted", "right")}
+    return torch.stack(sides, 1).cpu().numpy(), {**facts, "of": of, "example": look.example}
 
 
 def _values_of(seen: Values, wire: tuple[str, str]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from time import thread_time
 
 import torch
 from torch import Tensor
@@ -15,14 +16,16 @@ from engine.look.sight import Look
 from engine.procedures.text import written as continued
 from engine.shapes.heads import CLASSES, Head
 
-WRITTEN = 240  # tokens after those of the example
+WRITTEN, FEWEST = 240, 40  # tokens after those of the example; of a slow model while it trains
+SECONDS = 0.3  # of the thread, after which fewer have to do while training goes on: it comes again sooner
 COLDEST = 0.05
 
 
 @probe_kind("written_text", every=3.0, apart=True)
 def written_text(look: Look, probe: Probe) -> Taken | None:
-    """The tokens `(240,)` that the model writes after those of the pinned example.
+    """The tokens `(n,)` that the model writes after those of the pinned example, 240 of them.
 
+    While it trains, a model that writes slowly writes less, so that the text follows the steps.
     `detail` is (temperature in hundredths, seed of the draws). `begin` and `words` name the tokens of the
     example and those written.
     """
@@ -47,9 +50,12 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
         width=1,
         prompt="",
     )
+    began = thread_time()
     for state in itertools.islice(states, WRITTEN):
         look.check()
         written.append(state["token"])
+        if not look.standing and len(written) >= FEWEST and thread_time() - began > SECONDS:
+            break
     tokens = torch.tensor(written)
     facts = {
         "begin": begin,

@@ -51,11 +51,18 @@ def test_choosing_can_be_given_up(net: Workspace, inspector: InspectorPanel, qtb
     assert net.document.undo_label == "Add"
 
 
-def test_the_canvas_shows_what_an_objective_does(net: Workspace, inspector: InspectorPanel) -> None:
+def test_the_canvas_shows_what_an_objective_does(
+    net: Workspace, inspector: InspectorPanel, qtbot: QtBot
+) -> None:
     scene = GraphScene(net)
     editor = opened(inspector)
     plan = Plan((Phase((Minimise("n5"), Minimise("n4", of=("n3",)))),))
     net.apply("Plan", SetPlan(plan))
+    assert {item.part for item in scene.node_items.values()} == {""}  # none of the two is chosen yet
+    shown = editor.objectives.list
+    qtbot.mouseClick(
+        shown.viewport(), Qt.MouseButton.LeftButton, pos=shown.visualItemRect(shown.item(0)).center()
+    )
     assert {one: item.part for one, item in scene.node_items.items()} == {
         "n1": "",
         "n2": "trained",

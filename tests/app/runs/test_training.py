@@ -294,6 +294,13 @@ def test_numbers_that_are_predicted_stand_beside_the_right_ones(shown: Shown, qt
     shown.tick()
     forecast = shown.panel.answers.forecast
     qtbot.waitUntil(lambda: [line.name for line in forecast.lines] == ["right", "predicted"])
+    assert shown.panel.answers._title.text() == "Predictions"
+    facts = {"kind": "values", "of": "pixel", "example": 2, "split": "validation"}
+    shown.trainer.feed.put(Probe("n7", "predictions"), Snapshot(1, 2, pairs, facts))
+    shown.tick()
+    qtbot.waitUntil(lambda: shown.panel.answers._title.text() == "Pixels of one example")
+    assert forecast.frame_shown.x_name == "pixel"
+    assert shown.panel.answers._title.toolTip().startswith("validation example 3")
 
 
 def test_players_have_no_answers_to_show(shown: Shown) -> None:

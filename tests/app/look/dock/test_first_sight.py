@@ -26,6 +26,7 @@ EXPECTED = {
     "linear-regression": ("fit", "by gradient"),
     "graph-classes": ("graphs", "kind"),
     "karate-club": ("graphs", "club"),
+    "dqn-grid": ("grid-world", "maze"),
 }
 
 

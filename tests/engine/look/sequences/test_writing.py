@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.catalogue import Column, Data
-from engine.look.sequences.writing import WRITTEN, token_column
+from engine.look.sequences.writing import FEWEST, WRITTEN, token_column
 from engine.look.sight import Look
 from engine.shapes.heads import CLASSES, Head
 from tests.engine.look.looking import look_at, taken
@@ -55,3 +55,11 @@ def test_a_high_temperature_and_other_draws_bring_other_texts() -> None:
 def test_another_vocabulary_is_no_text_to_go_on_with() -> None:
     look = looking(("yes", "no"))
     assert token_column(look, look.heads[0]) is None
+
+
+def test_a_slow_model_writes_less_while_it_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.look.sequences.writing.SECONDS", 0.0)
+    tokens, facts = taken(looking(), "written_text", 5, 0)
+    assert len(tokens) == len(facts["words"]) == FEWEST
+    tokens, _ = taken(replace(looking(), standing=True), "written_text", 5, 0)
+    assert len(tokens) == WRITTEN
