@@ -32,6 +32,7 @@ class Activation(Layer, abstract=True):
     """An elementwise function; `function` is the one that is called, where it takes the numbers alone."""
 
     family = "activation"
+    places_from = 1
     function: ClassVar[Expr]
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -106,6 +107,9 @@ class Softmax(Activation):
     source = "Bridle, 1990"
     traits = LayerTraits(squashes=Squash.SOFTMAX)
     axis: int = param(1, label="Over axis", minimum=-8, maximum=8, doc="1 is the class axis; -1 is the last")
+
+    def treats_each_place(self, shape: tuple[int, ...]) -> bool:
+        return self.axis % (len(shape) + 1) > 1
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axis(x, self.axis, self.title)

@@ -55,16 +55,19 @@ class Block(Composite):
         inputs, outputs = [port.name for port in self.inputs()], [port.name for port in self.outputs()]
         if self.scan:
             return self._along(e, e.module(made), wires)
-        given = [wires[port] for port in inputs]
+        given: list[Expr] = [wires[port] for port in inputs]
+        known = {wire.ragged: wire.lengths for wire in wires.values() if wire.lengths is not None}
+        lengths = [known[axis] for axis in self.axes_read() if axis in known]
         if self.times > 1:
             if len(inputs) != 1 or len(outputs) != 1:
                 raise EmitError("A block that is repeated takes one value and gives one.")
-            if self.own_weights:
-                return e.module(nn.Sequential(many_of(made, self.times)))(*given)
-            from engine.layers.loops import repeat  # imports torch
+            from engine.layers.loops import in_turn, repeat  # imports torch
 
-            return carried(repeat)(e.module(made), self.times, *given)
-        call = e.module(made)(*given)
+            if self.own_weights:
+                layers = e.module(nn.Sequential(many_of(made, self.times)))
+                return carried(in_turn)(layers, *given, *lengths) if lengths else layers(*given)
+            return carried(repeat)(e.module(made), self.times, *given, *lengths)
+        call = e.module(made)(*given, *lengths)
         if len(outputs) == 1:
             return call
         return dict(zip(outputs, e.unpack(call, *(self.label_of(port) for port in outputs)), strict=True))

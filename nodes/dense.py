@@ -20,6 +20,7 @@ class Linear(Layer):
     formula = "y = f(W x + b)"
     source = "Rosenblatt, 1958; Rumelhart, Hinton and Williams, 1986"
     traits = LayerTraits(units="units", dense=True, takes_matrix=True)
+    places_from = 2
     units: int = param(64, minimum=1, doc="how many outputs")
     bias: bool = param(True, doc="add a learned offset to each unit")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
@@ -45,6 +46,7 @@ class DropConnect(Layer):
     formula = "y = f((M · W) x / (1 - p) + b), M = 0 with probability p, else 1; all of W after training"
     source = "Wan, Zeiler, Zhang, LeCun and Fergus, 2013"
     traits = LayerTraits(units="units")
+    places_from = 2
     units: int = param(64, minimum=1, doc="how many outputs")
     share: float = param(
         0.5, minimum=0, below=1, label="Drop rate", doc="probability of each weight to be dropped"
@@ -76,6 +78,7 @@ class NoisyLinear(Layer):
     formula = "y = f((W + N(0, s²)) x + b); W alone after training"
     source = "An, 1996; Graves, 2011"
     traits = LayerTraits(units="units")
+    places_from = 2
     units: int = param(64, minimum=1, doc="how many outputs")
     deviation: float = param(0.05, minimum=0, label="Standard deviation", doc="of the noise on each weight")
     bias: bool = param(True, doc="add a learned offset to each unit")
@@ -108,6 +111,7 @@ class Embedding(Layer):
     traits = LayerTraits(
         class_count=ClassCount("x", "entries", "rows", whose="the table"), matrix=("entries", "size")
     )
+    places_from = 1
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")
     size: int = param(64, minimum=1, label="Vector size", doc="numbers in each vector")
     padding: int | None = param(

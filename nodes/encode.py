@@ -27,6 +27,7 @@ class Encoding(Layer, abstract=True):
 class OfClasses(Encoding, abstract=True):
     """An encoding of class numbers."""
 
+    places_from = 1
     takes_whole = True
     traits = LayerTraits(class_count=ClassCount("x", "classes", "classes"))
     classes: int = param(10, minimum=2, maximum=100_000, doc="how many there are")
@@ -73,6 +74,7 @@ class Thermometer(OfClasses):
 class PolynomialFeatures(Encoding):
     """Adds powers and products of the features, so that a linear layer can fit curves."""
 
+    places_from = 2
     title = "Polynomial"
     aliases = ("powers", "products", "interactions", "basis")
     formula = "x₁, x₂, …, x₁², x₁x₂, …; no constant, which is the bias of the layer behind"
@@ -100,6 +102,7 @@ class PolynomialFeatures(Encoding):
 class Waves(Encoding):
     """Writes each number as sines and cosines: for angles, hours, and functions with fine detail."""
 
+    places_from = 2
     title = "Sine features"
     aliases = ("fourier", "sinusoidal", "cyclic", "periodic", "nerf", "basis")
     formula = "sin(2π k x / T), cos(2π k x / T), k = 1 … K, or 1, 2, 4, …"
@@ -121,6 +124,7 @@ class Waves(Encoding):
 class RandomFourierFeatures(Encoding):
     """Cosines along random directions: a linear layer behind them is nearly a Gaussian kernel machine."""
 
+    places_from = 2
     title = "Random Fourier features"
     aliases = ("kernel", "rff", "gaussian process", "random kitchen sinks")
     formula = "√(2/D) cos(W x + b), W ~ N(0, 1/s²), b ~ U(0, 2π), never learned"
@@ -143,6 +147,7 @@ class RandomFourierFeatures(Encoding):
 class RadialBasis(Encoding):
     """Writes each number as how near it is to each of a row of centres."""
 
+    places_from = 2
     title = "Radial basis"
     aliases = ("rbf", "gaussian bumps", "soft binning", "basis")
     formula = "y[k] = exp(-(x - cₖ)² / 2w²), c evenly from low to high"
@@ -167,6 +172,7 @@ class RadialBasis(Encoding):
 class SplineBasis(Encoding):
     """Writes each number as B-splines: smooth bumps, of which a few touch and all sum to 1."""
 
+    places_from = 2
     title = "Spline basis"
     aliases = ("b-spline", "cubic spline", "basis", "gam", "kan")
     formula = "y[k] = Bₖ(x), by the recursion of Cox and de Boor over even knots"
@@ -197,6 +203,7 @@ class PositionalEncoding(Encoding):
     """Tells each step of a sequence where it stands, for layers that see no order, such as attention."""
 
     takes_axes = SEQUENCE
+    places_from = 2
     title = "Positions"
     aliases = ("positional encoding", "position embedding", "sinusoidal", "order")
     shows = ("positions",)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
-from engine.catalogue.symbols import carried, nn, without_defaults
+from engine.catalogue.symbols import Expr, carried, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
@@ -157,21 +158,31 @@ class MaskedPool(Layer):
     source = "sets: Zaheer and others, 2017; maximum: Qi, Su, Mo and Guibas, 2017"
     ports_in = (
         Port("x", doc="rows of features, such as points × features"),
-        Port("mask", doc="a number for each row; 0 leaves it out"),
+        Port("mask", optional=True, doc="0 leaves a row out; rows that only fill up are left out anyway"),
     )
+    reads_lengths = True
     how: str = param(MEAN, choices=(MEAN, SUM, MAXIMUM), doc="what is made of the rows")
 
-    def emit(self, e: Emitter, x: Wire, mask: Wire) -> Emitted:
+    def asks_for_lengths(self, ports: Collection[str]) -> bool:
+        return "mask" not in ports
+
+    def emit(self, e: Emitter, x: Wire, mask: Wire | None = None) -> Emitted:
         from engine.layers import graph_layers as made
+        from engine.layers.ragged import places_there
 
         if x.rows or x.dtype == "int64" or len(x.shape) != 2:
             raise EmitError(f"{self.title} needs rows × features, but {shown(x)} comes in.")
-        if mask.rows or mask.shape != x.shape[:1]:
+        if mask is None and not x.ragged:
+            raise EmitError(f"{self.title} needs a mask, for nothing says which rows only fill up.")
+        if mask is not None and (mask.rows or mask.shape != x.shape[:1]):
             raise EmitError(
                 f"{self.title} needs a mask of {x.shape[0]:,} numbers, one a row, but {shown(mask)} comes in."
             )
         ways = {MEAN: made.masked_means, SUM: made.masked_sums, MAXIMUM: made.masked_maxima}
-        return carried(ways[self.how])(x, mask)
+        there: Expr = x.sum(-1) if mask is None else mask  # any numbers, where only sizes are looked for
+        if mask is None and x.lengths is not None:
+            there = carried(places_there)(x.lengths, x.size(1))
+        return carried(ways[self.how])(x, there)
 
     def summary(self) -> str:
         return f"{self.how} of the rows"

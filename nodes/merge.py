@@ -17,6 +17,7 @@ class Merge(Layer, abstract=True):
 
     family = "merge"
     takes_whole = True
+    places_from = 1
     ports_in = (Port("x", many=True),)
 
     def _wires(self, wires: dict[str, Wire]) -> list[Wire]:
@@ -77,6 +78,9 @@ class Concatenate(Merge):
     axis: int = param(
         1, label="Along axis", minimum=-8, maximum=8, doc="1 is the channel or feature axis; -1 the last"
     )
+
+    def treats_each_place(self, shape: tuple[int, ...]) -> bool:
+        return self.axis % (len(shape) + 1) > 1
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
         joined = self._wires(wires)

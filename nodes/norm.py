@@ -64,6 +64,9 @@ class LayerNorm(Layer):
     source = "Ba, Kiros and Hinton, 2016"
     epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
 
+    def treats_each_place(self, shape: tuple[int, ...]) -> bool:
+        return len(shape) == 2
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         over = x.features if len(x.shape) <= 2 else x.shape
         return e.module(without_defaults(nn.LayerNorm(over, eps=self.epsilon)))(x)
@@ -73,6 +76,7 @@ class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 
     common = True
+    places_from = 1
     family = "norm"
     formula = "y = m · x / (1 - p), m = 0 with probability p, else 1; y = x after training"
     source = "Srivastava, Hinton, Krizhevsky, Sutskever and Salakhutdinov, 2014"
@@ -91,6 +95,7 @@ class Dropout(Layer):
 class GaussianDropout(Layer):
     """While training, multiplies each number by a normal one of mean 1: dropout without hard zeros."""
 
+    places_from = 1
     family = "norm"
     title = "Gaussian dropout"
     aliases = ("multiplicative noise",)
@@ -112,6 +117,7 @@ class GaussianDropout(Layer):
 class AddNoise(Layer):
     """While training, adds normal noise: the corruption of a denoising autoencoder, or a regulariser."""
 
+    places_from = 1
     family = "norm"
     title = "Add noise"
     shows = ("augmented",)

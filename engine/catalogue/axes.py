@@ -7,6 +7,7 @@ the same wherever the sizes fit, and learns little.
 from __future__ import annotations
 
 Axes = tuple[str, ...]
+Ragged = tuple[str, ...]  # an axis along which rows differ in length: its name, and the data node's id; or ()
 
 IMAGE: Axes = ("channels", "height", "width")
 SEQUENCE: Axes = ("steps", "features")

@@ -8,12 +8,12 @@ Third parties add types by an entry point of the group `neuroloom.nodes` that na
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from engine.catalogue.axes import QUANTITIES, Axes
+from engine.catalogue.axes import QUANTITIES, Axes, Ragged
 from engine.catalogue.params import Parametrised, collect
 from engine.catalogue.symbols import Expr, name
 from engine.catalogue.traits import FileForm, LayerTraits, LossTraits, Preparation, Squash
@@ -125,6 +125,8 @@ class Layer(NodeType, abstract=True):
     output the input whose meaning it keeps: it is changed while training only, or in form only.
     `classes_of` names for an output the input whose classes it has, where only some places keep their value.
     `takes_axes` says what it takes the axes of its first input for, where it cannot be anything.
+    Of rows that differ in length, one whose examples have `places_from` axes or more treats each place by
+    itself; one that `reads_lengths` passes over the filling, and `keeps_places` at these outputs.
     """
 
     kind = "layer"
@@ -140,7 +142,18 @@ class Layer(NodeType, abstract=True):
     hands_on: ClassVar[Mapping[str, str]] = {}
     classes_of: ClassVar[Mapping[str, str]] = {}
     takes_axes: ClassVar[Axes] = ()
+    places_from: ClassVar[int | None] = None
+    reads_lengths: ClassVar[bool] = False
+    keeps_places: ClassVar[tuple[str, ...]] = ()
     traits: ClassVar[LayerTraits] = LayerTraits()
+
+    def treats_each_place(self, shape: tuple[int, ...]) -> bool:
+        """Whether no place along the first axis of an example of this shape sees another."""
+        return self.places_from is not None and len(shape) >= self.places_from
+
+    def asks_for_lengths(self, ports: Collection[str]) -> bool:
+        """Whether it reads the lengths of rows where these inputs are connected."""
+        return self.reads_lengths
 
     def axes_after(self, axes: Axes, rank: int) -> Axes:
         """What the axes of an output stand for where those of its inputs are `axes`; () if unknown."""
@@ -219,6 +232,10 @@ class Composite(Layer, abstract=True):
     def outputs(self) -> tuple[Port, ...]:
         return self._outputs
 
+    def axes_read(self) -> tuple[Ragged, ...]:
+        """The axes of rows that differ in length whose lengths something inside reads."""
+        return self._axes_read
+
     def states(self) -> dict[str, State]:
         """The inputs that are states, where the block is scanned."""
         return self._states
@@ -229,6 +246,7 @@ class Composite(Layer, abstract=True):
     _inputs: tuple[Port, ...] = ()
     _outputs: tuple[Port, ...] = ()
     _states: dict[str, State] = {}  # noqa: RUF012
+    _axes_read: tuple[Ragged, ...] = ()
 
 
 class Data(NodeType, abstract=True):
@@ -418,11 +436,13 @@ class Source(NodeType, abstract=True):
 class Measure(NodeType, abstract=True):
     """A mean over what counts in a batch, of what the model computes at the first port beside the others.
 
-    Where nothing counts, `emit` gives 0.
+    Where nothing counts, `emit` gives 0. Of rows that differ in length it gets their places one after the
+    other, as if each were an example; where it `reads_lengths`, the rows as they are.
     """
 
     ports_in: ClassVar[tuple[Port, ...]] = (Port("prediction"), Port("target"))
     ports_out = ()
+    reads_lengths: ClassVar[bool] = False
     traits: ClassVar[LossTraits] = LossTraits()
 
     def takes_whole_at(self, port: str) -> bool:
@@ -433,6 +453,9 @@ class Measure(NodeType, abstract=True):
 
         A loss or metric that leaves places out counts those that remain, one that weighs them their weights.
         """
+        lengths = [wire.lengths for wire in wires.values() if wire.lengths is not None]
+        if lengths and not self.reads_lengths:
+            return lengths[0].sum()
         parts = next((wire for wire in wires.values() if wire.rows), None)
         return None if parts is None else name("len")(parts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.catalogue.axes import Axes
+from engine.catalogue.axes import Axes, Ragged
 from engine.catalogue.symbols import Expr
 from engine.catalogue.traits import Squash
 from engine.errors import EmitError
@@ -36,6 +36,9 @@ class Column:
     those with a row an example. `axes` are the names of its axes, as in `engine.catalogue.axes`. `yes_no`
     says that each of its numbers is 0 or 1: labels that hold or don't. `ends` are the two values that its
     numbers take, such as -1 and 1, where it is known to take no others.
+    `ragged` names its first axis where rows differ in length along it, such as "tokens": `shape` has the most
+    places that a row has, and shorter rows are filled up at their end. The column that is `lengths_of` such
+    an axis says how many places each row has (N,), or is 1 where there is one and 0 behind them (N, T).
     `names` are those of its numbers, where they have some; `scaled` says what was done to them, in a word.
     """
 
@@ -50,6 +53,8 @@ class Column:
     names: tuple[str, ...] = ()
     scaled: str = ""
     ends: tuple[float, float] | None = None
+    ragged: str = ""
+    lengths_of: str = ""
 
     @property
     def two_values(self) -> tuple[float, float] | None:
@@ -64,10 +69,12 @@ class Wire(Expr):
     `shape` leaves the batch out: an image wire is `(C, H, W)`, a sequence `(T, features)`. `rows` are "nodes"
     or "edges" where a row is not an example. `squash`, told to losses and metrics only, is the function
     between two ends that its numbers have passed last, `ends` are the only two values that a column takes,
-    and `logits` says that a loss takes it for scores and passes them through a sigmoid of its own.
+    and `logits` says that a loss takes it for scores and passes them through a sigmoid of its own. Along a
+    `ragged` first axis rows differ in length, and `lengths` (N,) int64 are how many places each row has; None
+    while only shapes are looked for.
     """
 
-    __slots__ = ("dtype", "ends", "logits", "rows", "shape", "squash")
+    __slots__ = ("dtype", "ends", "lengths", "logits", "ragged", "rows", "shape", "squash")
 
     def __init__(
         self,
@@ -78,6 +85,8 @@ class Wire(Expr):
         squash: Squash | None = None,
         ends: tuple[float, float] | None = None,
         logits: bool = False,
+        ragged: Ragged = (),
+        lengths: Expr | None = None,
     ) -> None:
         super().__init__(expression.tree, expression.carries)
         self.shape = shape
@@ -86,6 +95,8 @@ class Wire(Expr):
         self.squash = squash
         self.ends = ends
         self.logits = logits
+        self.ragged = ragged
+        self.lengths = lengths
 
     @property
     def channels(self) -> int:

@@ -28,6 +28,7 @@ IMPORTS: dict[str, str] = {
     "F": "import torch.nn.functional as F",
     "Iterable": "from collections.abc import Iterable",
     "Iterator": "from collections.abc import Iterator",
+    "Mapping": "from collections.abc import Mapping",
     "Path": "from pathlib import Path",
     "Sequence": "from collections.abc import Sequence",
     "Tensor": "from torch import Tensor",

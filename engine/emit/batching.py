@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from engine.catalogue import Column
+from engine.catalogue.axes import Ragged
+from engine.catalogue.symbols import Expr, name
+from engine.emit.sources.parts import tuple_text
 from engine.emit.statements import Statement, quoted, tree
+from engine.shapes.ragged import Filled
 
 JOINED = """
 if len(parts) > 1 and len(parts[-1]) == 1:  # a single row cannot be compared with others
@@ -16,23 +21,46 @@ def batches($takes) -> Iterator[dict[str, Tensor]]:
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     parts = list(order.split($size))  #? joins
     <joined>
-    yield from read_ahead(split, $rows)  #? ahead
-    for rows in $rows:  #? not ahead
+    yield from read_ahead(split, $rows)  #? whole_ahead
+    for batch in read_ahead(split, $rows):  #? cut_ahead
+        yield without_filling(batch, FILLED)
+    for rows in $rows:  #? whole
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+    for rows in $rows:  #? cut
+        batch = {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+        yield without_filling(batch, FILLED)
+"""
+FILLED = """
+# What says how long rows are, and the columns that are filled up.
+FILLED = $filled
 """
 
 
-def batches_lines(first: str, size: str, *, sized: bool = False, joins: bool, ahead: bool) -> list[Statement]:
+def filled_lines(filled: Iterable[Filled]) -> list[Statement]:
+    """The constant that says which columns are cut to the longest row of a batch; nothing where none is."""
+    cut = {one.place[1]: one.columns for one in filled if one.is_cut}
+    items = ", ".join(
+        f"{quoted(told)}: {tuple_text([quoted(one) for one in names])}" for told, names in cut.items()
+    )
+    return tree(FILLED, filled=f"{{{items}}}") if cut else []
+
+
+def batches_lines(
+    first: str, size: str, *, sized: bool = False, joins: bool, ahead: bool, cut: bool = False
+) -> list[Statement]:
     """The function `batches`, by the column `first` and with as many rows as the expression `size`.
 
     Where it is `sized`, its caller may say how many. Where it `joins`, a row that would be a batch of its own
-    joins the batch before it; where it reads `ahead`, the next one is read while the network computes.
+    joins the batch before it; where it reads `ahead`, the next one is read while the network computes. Rows
+    that differ in length are `cut` to the longest of their batch.
     """
     rows = "parts" if joins else f"order.split({size})"
     takes = "split: dict[str, Tensor], shuffle: torch.Generator | None = None"
     takes += ", size: int | None = BATCH" if sized else ""
     given = {"first": quoted(first), "takes": takes, "size": size, "rows": rows}
-    return tree(BATCHES, **given, joins=joins, joined=tree(JOINED) if joins else [], ahead=ahead)
+    ways = {"whole_ahead": ahead and not cut, "cut_ahead": ahead and cut}
+    ways |= {"whole": not ahead and not cut, "cut": not ahead and cut}
+    return tree(BATCHES, **given, joins=joins, joined=tree(JOINED) if joins else [], **ways)
 
 
 def count_text(rows: str, size: str, *, joins: bool) -> str:
@@ -71,22 +99,25 @@ def batches(
     rows, steps = [len(split[names[0]]) for names in STREAMS], steps_of(split, size)
     orders = [parts_of(n, steps, shuffle, size) for n in rows]
     for found in zip(*map(read_ahead, streams, orders), strict=True):  #? ahead
-        yield {name: column for part in found for name, column in part.items()}
+        batch = {name: column for part in found for name, column in part.items()}
+        yield batch  #? not cut
+        yield without_filling(batch, FILLED)  #? cut
     for parts in zip(*orders, strict=True):  #? not ahead
         batch: dict[str, Tensor] = {}
         for columns, at in zip(streams, parts, strict=True):
             batch |= {name: column.index_select(0, at.to(column.device)) for name, column in columns.items()}
-        yield batch
+        yield batch  #? not cut
+        yield without_filling(batch, FILLED)  #? cut
 '''
 
 
 def stream_batches(
-    streams: Sequence[Sequence[str]], size: str, *, joins: bool, ahead: bool
+    streams: Sequence[Sequence[str]], size: str, *, joins: bool, ahead: bool, cut: bool = False
 ) -> list[list[Statement]]:
     """The function `batches` of several streams of data, with those that it calls.
 
     `streams` are the columns of each, the one that counts its rows first; `size` is how many rows a batch
-    usually has, as an expression. `joins` and `ahead` are as for `batches_lines`.
+    usually has, as an expression. `joins`, `ahead` and `cut` are as for `batches_lines`.
     """
     listed = ", ".join(f"({', '.join(map(quoted, names))}{',' * (len(names) == 1)})" for names in streams)
     least = "2 * steps" if joins else "steps"
@@ -94,5 +125,16 @@ def stream_batches(
         tree(STREAMS, streams=f"({listed})"),
         tree(STEPS_OF, joins=joins),
         tree(PARTS_OF, joined=tree(JOINED) if joins else [], least=least),
-        tree(OF_STREAMS, size=size, ahead=ahead),
+        tree(OF_STREAMS, size=size, ahead=ahead, cut=cut),
     ]
+
+
+def lengths_in(column: Column, value: Expr) -> Expr:
+    """How long rows are (N,), by a column that says so or is a mask."""
+    found: Expr = value.sum(1).long() if column.shape else value
+    return found
+
+
+def lengths_of_batch(filled: Mapping[Ragged, Filled]) -> dict[Ragged, Expr]:
+    """How long rows are, in a function of a batch."""
+    return {axis: lengths_in(one.column, name("batch")[one.place[1]]) for axis, one in filled.items()}

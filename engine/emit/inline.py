@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.catalogue import Data, Layer, Source, Wire
+from engine.catalogue import Data, Layer, Source
 from engine.catalogue.bypass import origin
 from engine.catalogue.emitter import NodeCode, Unpack, build
 from engine.catalogue.identifiers import NameBook, slug
 from engine.catalogue.symbols import Expr, carried, listing, name
 from engine.document.graph import BLOCK
+from engine.emit.batching import lengths_of_batch
 from engine.emit.measuring import (
     Computed,
     column_of,
@@ -32,7 +33,7 @@ from engine.emit.model import (
     enters,
     forward_lines,
     in_blocks,
-    signature_of,
+    wire_of,
 )
 from engine.emit.statements import Statement, statement, under
 from engine.errors import EmitError
@@ -305,6 +306,7 @@ def inline(
         if isinstance(types[one], Source):
             lines.append(draw(made, (one, types[one].outputs()[0].name), values, names))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
+    part.lengths = lengths_of_batch(made.filled)
     inside = {*order, *wanted}
     quiet: list[Statement] = []
     for position, one in enumerate(order):
@@ -364,8 +366,7 @@ def _code(part: Assembly, one: str, made: Assembly) -> NodeCode:
     for link in part.graph.incoming(one):
         if link.target_port not in ruled:
             place = (link.source, link.source_port)
-            found = signature_of(made, place)
-            wires[link.target_port] = Wire(name(part.variables[place]), found.shape, found.dtype, found.rows)
+            wires[link.target_port] = wire_of(part, place, name(part.variables[place]))
     attributes = iter(list(made.codes[one].modules))
     main = made.attributes[one]
 

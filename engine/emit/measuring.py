@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from engine.catalogue import Data, Loss, Measure, NodeType, Source, Wire
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
-from engine.catalogue.symbols import Expr, lift, name
+from engine.catalogue.symbols import Expr, carried, lift, name
 from engine.catalogue.traits import Squash
 from engine.data.batch import WEIGHT
+from engine.emit.batching import lengths_of_batch
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.emit.statements import Statement, quoted, returned_dict, statement, tapped, tree, under
 from engine.errors import EmitError
 from engine.shapes.inside import last_squash
+from engine.shapes.ragged import by_places
 
 MINIMISED = 'The losses of a batch; training minimises "loss".'
 MEASURED = "The losses and metrics of a batch."
@@ -217,16 +219,29 @@ def measured(made: Assembly, computed: Computed, one: str, taps: bool) -> Expr:
 
 
 def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode:
-    wires = wires_into(made, computed, one, taps)
+    node_type, wires = made.book.types[one], wires_into(made, computed, one, taps)
+    if by_places(node_type, made.book.inputs(one)) != made.book.inputs(one):
+        wires = {port: place_by_place(wire) for port, wire in wires.items()}
     with blamed(one):
-        return build(made.book.types[one], "loss", wires)
+        return build(node_type, "loss", wires)
+
+
+def place_by_place(wire: Wire) -> Wire:
+    """The places of rows that differ in length, one after the other, as if each were an example."""
+    from engine.layers.ragged import real_places
+
+    places = carried(real_places)(wire, wire.lengths)
+    shape, dtype = wire.shape[1:], wire.dtype
+    return Wire(places, shape, dtype, "", wire.squash, wire.ends, wire.logits, lengths=wire.lengths)
 
 
 def wires_into(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
     """What comes into a node, by port."""
     places = {link.target_port: (link.source, link.source_port) for link in made.graph.incoming(one)}
     wires = {port: wire_of(made, place, computed.at(place, taps)) for port, place in places.items()}
+    lengths = lengths_of_batch(made.filled)
     for port, wire in wires.items():
+        wire.lengths = lengths.get(wire.ragged)
         wire.squash = last_squash(made.project, made.book, places[port])
         wire.ends, wire.logits = ends_of(made, places[port]), is_logits(made, places[port])
     return wires

@@ -23,6 +23,7 @@ from engine.catalogue import (
     Source,
     Wire,
 )
+from engine.catalogue.axes import Ragged
 from engine.catalogue.bypass import measured_names, origin, without_muted
 from engine.catalogue.emitter import NodeCode, build, names_in
 from engine.catalogue.identifiers import NameBook
@@ -30,6 +31,7 @@ from engine.catalogue.symbols import Expr, carried, name, without_defaults
 from engine.catalogue.training.checks import is_general
 from engine.document.graph import Graph, Link, Project
 from engine.document.plan import Rollout
+from engine.emit.batching import lengths_in
 from engine.emit.classes import Classes, Version
 from engine.emit.statements import BLANK, Statement, statement, tapped, under
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
@@ -37,6 +39,7 @@ from engine.errors import EmitError, NeuroloomError
 from engine.shapes.folding import folded
 from engine.shapes.inside import within
 from engine.shapes.links import tied, ties
+from engine.shapes.ragged import Filled, axes_read, filled_axes
 from engine.shapes.shapes import ShapeBook, Signature
 from engine.shapes.size import TOO_LARGE
 from engine.shapes.streams import Streams, streams_of
@@ -71,6 +74,9 @@ class Assembly:
     returned: list[str] = field(default_factory=list)  # variables, where they are not those of `results`
     attribute_names: NameBook = field(default_factory=NameBook)
     variable_names: NameBook = field(default_factory=NameBook)  # of `forward`
+    filled: dict[Ragged, Filled] = field(default_factory=dict)  # axes along which rows differ in length
+    lengths: dict[Ragged, Expr] = field(default_factory=dict)  # how long rows are, as `forward` has it
+    taken: list[str] = field(default_factory=list)  # lengths that the forward pass of a block takes
 
     @property
     def names(self) -> NameBook:
@@ -100,6 +106,7 @@ class Assembly:
     def columns(self, *sources: str) -> list[Column]:
         """The columns of data nodes, as a rule of all, that the graph uses, in the nodes' order."""
         used = {(one, link.source_port) for one, _ in self.sources() for link in self.graph.outgoing(one)}
+        used |= {filled.place for filled in self.filled.values()}
         return [
             column
             for one, data in self.sources()
@@ -147,6 +154,9 @@ def assemble(project: Project, book: ShapeBook, names: NameBook) -> Assembly:
         (one for one in graph.nodes if isinstance(types[one], (Data, Input, Source))), key=_number
     )
     _name_entrances(made, entrances)
+    made.filled = filled_axes(graph, book)
+    for axis in sorted(axes_read(book, graph.nodes)):
+        _name_lengths(made, axis)
     if not made.arguments:
         raise EmitError("No data reaches a layer.", fix="Connect a data source or an Input node.")
     _name_places(made, layers)
@@ -191,6 +201,17 @@ def _keep_replay(made: Assembly, step: Rollout) -> None:
         made.attributes[step.node] = made.attribute_names.give(node.name, environment.title)
 
 
+def _name_lengths(made: Assembly, axis: Ragged) -> None:
+    """Let `forward` take the column that says how long rows are along an axis. Errors: `EmitError`."""
+    if axis not in made.filled:
+        raise EmitError("Nothing says how long its rows are.", node_id=axis[1])
+    found = made.filled[axis]
+    if found.place not in made.arguments:
+        variable = made.variable_names.give(found.column.name, "lengths")
+        made.arguments[found.place] = made.variables[found.place] = variable
+    made.lengths[axis] = lengths_in(found.column, name(made.variables[found.place]))
+
+
 def _answer_outputs(made: Assembly) -> None:
     """Where objectives run their own layers, `forward` answers the Output nodes, if there are any."""
     graph, types = made.graph, made.book.types
@@ -206,10 +227,12 @@ def _answer_outputs(made: Assembly) -> None:
     sources = {place[0] for place in results}
     made.in_forward = frozenset(sources.union(*(graph.ancestors(one) for one in sources)))
     made.results = results
+    told = {made.filled[axis].place for axis in axes_read(made.book, made.in_forward)}
     made.arguments = {
         place: argument
         for place, argument in made.arguments.items()
-        if any(link.target in made.in_forward for link in _leaving(graph, *place) if enters(types, link))
+        if place in told
+        or any(link.target in made.in_forward for link in _leaving(graph, *place) if enters(types, link))
     }
 
 
@@ -224,6 +247,9 @@ def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes:
     layers = [one for one in graph.order() if one in needed and isinstance(types[one], Layer)]
     _name_layers(made, layers)
     _name_entrances(made, [port.name for port in ports.inputs()], every=True)
+    for axis in sorted(axes_read(book, layers)):
+        made.taken.append(made.variable_names.give(f"{axis[0]} lengths"))
+        made.lengths[axis] = name(made.taken[-1])
     _name_places(made, layers)
     for one in layers:
         made.codes[one] = _build(made, one)
@@ -234,22 +260,6 @@ def assemble_block(project: Project, book: ShapeBook, ports: Composite, classes:
 def block_lines(made: Assembly) -> list[list[Statement]]:
     """The classes of the blocks, inner ones first."""
     return [class_lines(one.version.made, one.name, one.parameters) for one in made.classes.finished]
-
-
-def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
-    """Where the layer of each node is in the model, such as `encoder.conv1`; the first of several places."""
-    found: dict[str, str] = {}
-    for one, code in made.codes.items():
-        attribute = next(iter(code.modules), made.attributes[one] if made.graph.node(one).shares else None)
-        if attribute is None:
-            continue
-        found[one] = before + attribute
-        if one in made.blocks:
-            block = made.book.types[one]
-            many = getattr(block, "times", 1) > 1 and getattr(block, "own_weights", True)
-            inner = module_paths(made.blocks[one].made, f"{before}{attribute}.{'0.' if many else ''}")
-            found = {**inner, **found}
-    return {**found, **{one: before + made.attributes[one] for one in made.replays}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +320,7 @@ def class_lines(
         forward[-1] = replace(forward[-1], target="return")
     else:
         forward.append(Statement(", ".join(returned), target="return"))
-    arguments = ", ".join(f"{argument}: Tensor" for argument in made.arguments.values())
+    arguments = ", ".join(f"{argument}: Tensor" for argument in [*made.arguments.values(), *made.taken])
     kind = "Tensor" if len(returned) == 1 else f"tuple[{', '.join(['Tensor'] * len(returned))}]"
     takes = ", ".join(comment_of(made, place) for place in made.arguments)
     takes_too = "".join(f", {one}: {kind}" for one, kind in (parameters or {}).items())
@@ -451,7 +461,8 @@ def blamed(node_id: str | None) -> Iterator[None]:
 def wire_of(made: Assembly, place: Place, expression: Expr) -> Wire:
     """An expression as a wire, which knows its sizes and dtype."""
     found = signature_of(made, place)
-    return Wire(expression, found.shape, found.dtype, found.rows)
+    lengths = made.lengths.get(found.ragged)
+    return Wire(expression, found.shape, found.dtype, found.rows, ragged=found.ragged, lengths=lengths)
 
 
 def signature_of(made: Assembly, place: Place) -> Signature:
@@ -465,7 +476,7 @@ def signature_of(made: Assembly, place: Place) -> Signature:
 def comment_of(made: Assembly, place: Place) -> str:
     """The sizes of a value, as a comment: `(N, 28, 28)`."""
     found = signature_of(made, place)
-    sizes = ", ".join([found.rows or "N", *(str(size) for size in found.shape)])
+    sizes = ", ".join([found.rows or "N", *found.sizes])
     return f"({sizes},)" if not found.shape else f"({sizes})"
 
 

@@ -9,12 +9,15 @@ from engine.catalogue import Source
 from engine.catalogue.emitter import drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import name
+from engine.data.filling import without_filling
 from engine.data.pairs import check_pairs
 from engine.data.portable import IMPORTS, portable_names
 from engine.data.reading_ahead import read_ahead
 from engine.document.graph import Project
 from engine.emit.alternating import Features
+from engine.emit.model import Assembly
 from engine.layers.noisy import UniformDropout
+from engine.layers.ragged import places_there, read_to_end, real_places
 from engine.optim.together import Passing, in_one_step
 from engine.procedures.rows import as_long
 from engine.shapes.shapes import ShapeBook
@@ -45,7 +48,7 @@ LIBRARY = {
     "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor",
     "zlib": "import zlib",
 }
-CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS"
+CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS FILLED"
 CLASSES = "Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "
@@ -61,6 +64,10 @@ ASKED_FOR: tuple[Callable[..., Any], ...] = (
     as_long,
     check_pairs,
     read_ahead,
+    without_filling,
+    places_there,
+    read_to_end,
+    real_places,
     Passing,
     in_one_step,
 )
@@ -79,3 +86,19 @@ def script_names(
     drawing = [thing for made in sources for thing in drawn(made, name("sample")).carries]
     carried = [*loads, *Features(project.plan, statistics=True).carries, *book.carries, *drawing, *ASKED_FOR]
     return NameBook((*LIBRARY, *OWN, *others, *portable_names(carried)))
+
+
+def module_paths(made: Assembly, before: str = "") -> dict[str, str]:
+    """Where the layer of each node is in the model, such as `encoder.conv1`; the first of several places."""
+    found: dict[str, str] = {}
+    for one, code in made.codes.items():
+        attribute = next(iter(code.modules), made.attributes[one] if made.graph.node(one).shares else None)
+        if attribute is None:
+            continue
+        found[one] = before + attribute
+        if one in made.blocks:
+            block = made.book.types[one]
+            many = getattr(block, "times", 1) > 1 and getattr(block, "own_weights", True)
+            inner = module_paths(made.blocks[one].made, f"{before}{attribute}.{'0.' if many else ''}")
+            found = {**inner, **found}
+    return {**found, **{one: before + made.attributes[one] for one in made.replays}}

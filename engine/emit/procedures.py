@@ -24,8 +24,8 @@ from engine.data.text.token_names import OPTION, vocabularies
 from engine.emit.entry import DEVICE, listed
 from engine.emit.inline import beside, consumer_of, inline, needed_by
 from engine.emit.measuring import column_of
-from engine.emit.model import Assembly, Place, blamed, module_paths
-from engine.emit.names import LIBRARY
+from engine.emit.model import Assembly, Place, blamed
+from engine.emit.names import LIBRARY, module_paths
 from engine.emit.statements import (
     BLANK,
     WIDTH,

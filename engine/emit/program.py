@@ -35,7 +35,8 @@ from engine.document.graph import Project
 from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
-from engine.emit.model import Assembly, module_paths
+from engine.emit.model import Assembly
+from engine.emit.names import module_paths
 from engine.emit.script import Script, Source, write_script
 from engine.emit.statements import compiled
 from engine.errors import DataError

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Loss, Metric
 from engine.catalogue.training.checks import check_plan, is_general
+from engine.data.filling import without_filling
 from engine.data.pairs import check_pairs
 from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
@@ -17,7 +18,7 @@ from engine.data.telling import tell
 from engine.document.graph import Project
 from engine.document.plan import ChangeModel, Plan, Rule
 from engine.emit.alternating import Features, train_lines
-from engine.emit.batching import batches_lines, stream_batches
+from engine.emit.batching import batches_lines, filled_lines, stream_batches
 from engine.emit.beside import Copies
 from engine.emit.carried.calls import unreadable, with_cuts
 from engine.emit.carried.specialise import defined, specialised
@@ -201,6 +202,7 @@ def write_script(
     if trains:
         load = loading(made, places)
         needed += [*load.carries, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
+        needed += [without_filling] if filled_lines(made.filled.values()) else []
         needed += [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
         if general:
             players = players_of(made, plan, distributed)
@@ -376,12 +378,16 @@ def _measures(made: Assembly) -> bool:
 def _batch_parts(made: Assembly, size: str, *, sized: bool = False, joins: bool) -> list[list[Statement]]:
     """The function `batches`, as `batches_lines` has it, or its form for several streams."""
     ahead = _by_batch(made) and size != "n"
+    filled = filled_lines(made.filled.values())
+    cut = [filled] if filled else []
     if len(made.streams) == 1:
-        return [batches_lines(made.counting().name, size, sized=sized, joins=joins, ahead=ahead)]
+        first = made.counting().name
+        return [*cut, batches_lines(first, size, sized=sized, joins=joins, ahead=ahead, cut=bool(cut))]
     streams = [[made.counting(at).name] for at in range(len(made.streams))]
     for names, nodes in zip(streams, made.streams.nodes, strict=True):
         names += [column.name for column in made.columns(*nodes) if column.name not in names]
-    return stream_batches(streams, "None" if size == "n" else "BATCH", joins=joins, ahead=ahead)
+    often = "None" if size == "n" else "BATCH"
+    return [*cut, *stream_batches(streams, often, joins=joins, ahead=ahead, cut=bool(cut))]
 
 
 def _by_batch(made: Assembly) -> bool:

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from engine.layers.ragged import places_there
+
 
 class SelfAttention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
@@ -42,3 +44,30 @@ class SelfAttention(nn.Module):
         steps = x.shape[1]
         later = torch.ones(steps, steps, dtype=torch.bool, device=x.device).triu(1)
         return scores.masked_fill(later, -torch.inf).softmax(3), later
+
+
+class SelfAttentionToEnd(SelfAttention):
+    """Self-attention of rows that differ in length (N,): none of their steps reads what fills a row up.
+
+    Without lengths all are whole.
+    """
+
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        query, key, value = self.split(x)
+        read = F.scaled_dot_product_attention(query, key, value, attn_mask=self.readable(x, lengths))
+        found: Tensor = self.output(read.transpose(1, 2).flatten(2))
+        return found
+
+    def readable(self, x: Tensor, lengths: Tensor | None) -> Tensor:
+        """Which steps each step may read, (N, 1, T, T); the first of a row may always be read."""
+        steps = x.shape[1]
+        ends = x.new_full((len(x),), steps) if lengths is None else lengths.clamp(min=1)
+        there = places_there(ends, steps)[:, None, None].expand(-1, -1, steps, -1)
+        return there.tril() if self.causal else there
+
+    def attention_weights(self, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """How much each step reads of each other, (N, heads, T, T), and what the first row's may not."""
+        query, key, _ = self.split(x)
+        scores = query @ key.mT / math.sqrt(query.shape[3])
+        barred = ~self.readable(x, lengths)
+        return scores.masked_fill(barred, -torch.inf).softmax(3), barred[0, 0]

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 
 
-def repeat(layer: nn.Module, times: int, x: Tensor) -> Tensor:
-    """The layer applied `times` times, always with the same weights; it keeps the shape (N, ...)."""
+def repeat(layer: nn.Module, times: int, x: Tensor, *beside: Tensor) -> Tensor:
+    """The layer applied `times` times, always with the same weights; it keeps the shape (N, ...).
+
+    What is `beside` it comes in each time, as it is.
+    """
     for _ in range(times):
-        x = layer(x)
+        x = layer(x, *beside)
+    return x
+
+
+def in_turn(layers: Iterable[nn.Module], x: Tensor, *beside: Tensor) -> Tensor:
+    """The layers applied one after the other, each also to what is `beside` x."""
+    for layer in layers:
+        x = layer(x, *beside)
     return x
 
 

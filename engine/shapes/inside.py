@@ -14,6 +14,7 @@ from engine.document.graph import BLOCK, BLOCK_INPUT, Node, Project
 from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 from engine.shapes.problems import Problem
+from engine.shapes.ragged import of_block
 from engine.shapes.signatures import Facts, Signature, marks, wires_of
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def composite_facts(
             if steps is not None and steps != given[port].shape[0]:
                 return wrong(f"The sequences that {name} reads differ in length."), None
             steps = given[port].shape[0]
-            given[port] = replace(given[port], shape=given[port].shape[1:], axes=given[port].axes[1:])
+            given[port] = replace(
+                given[port], shape=given[port].shape[1:], axes=given[port].axes[1:], ragged=()
+            )
         if steps is None:
             return wrong(f"{name} runs along a sequence and needs an input that is no state."), None
         for port, state in states.items():
@@ -129,6 +132,7 @@ def composite_facts(
             axes = ("steps", *found.axes) if len(found.axes) == len(found.shape) else ()
             outputs[port] = replace(found, shape=(steps, *found.shape), axes=axes)
         runs, copies = steps, 1
+    outputs = of_block(made, arriving, outputs, book)
     weights, steps_of_one = book.total_parameters * copies, book.total_multiply_adds * runs
     return Facts(outputs, weights, steps_of_one, book.total_layers * copies, carries=code.carries), book
 

@@ -26,6 +26,7 @@ from engine.shapes.inside import every_book
 from engine.shapes.node_rules import LINT_RULES, network_for
 from engine.shapes.plan_problems import plan_problems
 from engine.shapes.problems import Fix, Problem, Severity
+from engine.shapes.ragged import taken_for_data
 from engine.shapes.remedies import doing, units_parameter
 from engine.shapes.size import size_problems
 from engine.shapes.stream_problems import stream_problems
@@ -49,6 +50,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     yield from stream_problems(project, kinds)
     if feeding:
         yield from _unfilled(graph, book)
+        yield from _filling(graph, book)
     if not any(found.kind == "layer" for found in kinds.values()):
         yield from _nothing_learns(kinds)
     if feeding and not losses and not _rules(project):
@@ -94,6 +96,19 @@ def _unfilled(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
         if isinstance(book.types.get(one), Input) and graph.outgoing(one):
             message = f"Nothing fills {graph.node(one).name or 'this input'} while training."
             yield Problem(one, message + " Connect a column of the data in its place.", code="unfilled")
+
+
+def _filling(graph: Graph, book: ShapeBook) -> Iterator[Problem]:
+    """Layers that compute with what only fills up shorter rows."""
+    for one, axes in taken_for_data(book, graph.nodes):
+        made = book.types[one]
+        if isinstance(made, Layer):
+            what = " and ".join(sorted(axis for axis, _ in axes))
+            message = (
+                f"{graph.node(one).name or made.title} takes what fills up rows with fewer {what} for data. "
+            )
+            fix = "A layer that reads rows to their end, or a masked pool before it, passes over that."
+            yield Problem(one, message + fix, severity="warning", code="filling")
 
 
 def _learning(graph: Graph, book: ShapeBook) -> set[str]:

@@ -38,6 +38,7 @@ from engine.shapes.links import link_problems
 from engine.shapes.lint import lint
 from engine.shapes.plain_words import plainly
 from engine.shapes.problems import Fix, Problem, Severity
+from engine.shapes.ragged import by_places
 from engine.shapes.remedies import doing, remedy
 from engine.shapes.running import BATCH, COUNTS, counted, empty
 from engine.shapes.signatures import Facts, Signature, marks, wires_of, with_axes
@@ -240,7 +241,7 @@ class ShapeBook:
             self._ports[node.id] = tuple(port.name for port in node_type.outputs())
             misplaced = _misplaced(node_type, graph.incoming(node.id), self._ports)
             missing = _missing(graph, node, node_type)
-            begins = _begins(node_type, self.given.get(node.id))
+            begins = _begins(node.id, node_type, self.given.get(node.id))
         except NeuroloomError as error:
             return Facts(problem=_problem(node.id, error, "type"))
         except Exception as error:  # a third party's type may fail in any way
@@ -308,7 +309,7 @@ class ShapeBook:
         book, folded = copy(self), set(gone)
         book.types = {one: made for one, made in self.types.items() if one not in folded}
         book.types[source] = data
-        outputs = {one.name: _of_column(one) for one in data.columns()}
+        outputs = {one.name: _column_of(one, source) for one in data.columns()}
         book._facts = {**self._facts, source: Facts(outputs)}
         return book
 
@@ -341,7 +342,7 @@ class ShapeBook:
             )
             return Facts(problem=Problem(None, message, apart, code="shape"))
         try:
-            return _on_meta(node_type, arriving)
+            return _on_meta(node_type, by_places(node_type, arriving))
         except NeuroloomError as error:
             return Facts(problem=_problem(None, error, "shape"))
         except Exception as error:  # torch raises many kinds; each is about this node's line
@@ -368,6 +369,11 @@ def _fitted(node_type: Transform, arriving: Column) -> Facts:
 
 def _of_column(column: Column) -> Signature:
     return Signature(column.shape, column.dtype, rows=column.rows, axes=column.axes)
+
+
+def _column_of(column: Column, node_id: str) -> Signature:
+    """What leaves a data node, along which axis rows differ in length with it."""
+    return replace(_of_column(column), ragged=(column.ragged, node_id) if column.ragged else ())
 
 
 def _on_meta(node_type: NodeType, arriving: Mapping[str, Signature]) -> Facts:
@@ -408,12 +414,12 @@ def _users(graph: Graph, blocks: set[str]) -> set[str]:
     }
 
 
-def _begins(node_type: NodeType, given: Signature | None) -> dict[str, Signature] | None:
+def _begins(node_id: str, node_type: NodeType, given: Signature | None) -> dict[str, Signature] | None:
     """What a data source or an input gives; None for a node that computes."""
     if isinstance(node_type, Transform):
         return None
     if isinstance(node_type, Data):
-        return {column.name: _of_column(column) for column in node_type.columns()}
+        return {column.name: _column_of(column, node_id) for column in node_type.columns()}
     if given is not None:
         return {"output": given}
     if isinstance(node_type, Input):

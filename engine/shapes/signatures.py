@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.catalogue import Layer, NodeType, Wire
-from engine.catalogue.axes import Axes
+from engine.catalogue.axes import Axes, Ragged
 from engine.catalogue.symbols import name
 from engine.shapes.problems import Problem
 
@@ -18,7 +18,8 @@ class Signature:
 
     `per_batch` marks a value that has no batch axis at all, such as a loss. `rows` says of what a row is one,
     where it is not an example: "nodes" or "edges" of graphs that lie side by side. `axes` says what those of
-    the shape stand for; signatures that differ in that alone are equal.
+    the shape stand for, and `ragged` is the first where rows differ in length along it; signatures that
+    differ in these alone are equal.
     """
 
     shape: tuple[int, ...]
@@ -26,14 +27,21 @@ class Signature:
     per_batch: bool = False
     rows: str = ""
     axes: Axes = field(default=(), compare=False)
+    ragged: Ragged = field(default=(), compare=False)
 
     def __str__(self) -> str:
-        return "×".join(str(size) for size in self.shape) or "scalar"
+        return "×".join(self.sizes) or "scalar"
+
+    @property
+    def sizes(self) -> list[str]:
+        """The sizes of an example; "tokens ≤ 64" where rows differ in length."""
+        sizes = [str(size) for size in self.shape]
+        return [f"{self.ragged[0]} ≤ {sizes[0]}", *sizes[1:]] if self.ragged else sizes
 
     @property
     def full(self) -> str:
         """With the batch: `N×32×26×26`."""
-        return "×".join([self.rows or "N", *(str(size) for size in self.shape)])
+        return "×".join([self.rows or "N", *self.sizes])
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +63,17 @@ class Facts:
     constructors: tuple[str, ...] = ()
 
 
-def marks(carried: Mapping[str, Signature]) -> tuple[tuple[str, Signature, Axes], ...]:
+def marks(carried: Mapping[str, Signature]) -> tuple[tuple[str, Signature, Axes, Ragged], ...]:
     """What wires carry, in a form that tells apart those whose axes stand for other things, too."""
-    return tuple((port, found, found.axes) for port, found in carried.items())
+    return tuple((port, found, found.axes, found.ragged) for port, found in carried.items())
 
 
 def wires_of(arriving: Mapping[str, Signature]) -> dict[str, Wire]:
     """The wires a node's `emit` gets, each called after its port."""
-    return {port: Wire(name(port), found.shape, found.dtype, found.rows) for port, found in arriving.items()}
+    return {
+        port: Wire(name(port), found.shape, found.dtype, found.rows, ragged=found.ragged)
+        for port, found in arriving.items()
+    }
 
 
 def with_axes(
@@ -74,6 +85,27 @@ def with_axes(
     known = [found.axes for found in arriving.values() if found.axes]
     alike = all(axes == known[0] for axes in known if len(axes) == len(known[0]))
     given = known[0] if known and alike else ()
+    along = kept_axis(made, arriving)
+    first = next(iter(arriving.values()), Signature(())).shape[:1]
+
+    def keeps(port: str, found: Signature) -> bool:
+        return port in made.keeps_places if made.reads_lengths else found.shape[:1] == first
+
     return {
-        port: replace(found, axes=made.axes_after(given, len(found.shape))) for port, found in leaving.items()
+        port: replace(
+            found,
+            axes=made.axes_after(given, len(found.shape)),
+            ragged=along if keeps(port, found) else (),
+        )
+        for port, found in leaving.items()
     }
+
+
+def kept_axis(made: Layer, arriving: Mapping[str, Signature]) -> Ragged:
+    """The axis along which rows differ in length behind a layer as before it; () where there is none."""
+    if made.reads_lengths:
+        found = arriving.get(next((port.name for port in made.inputs()), ""))
+        return found.ragged if found is not None else ()
+    axes = {found.ragged for found in arriving.values()}
+    by_place = all(made.treats_each_place(found.shape) for found in arriving.values())
+    return next(iter(axes)) if len(axes) == 1 and by_place else ()

@@ -78,9 +78,22 @@ class CloudFile(SplitData):
     def columns(self) -> tuple[Column, ...]:
         if self._single:
             return (Column("point", (self.numbers,), doc=self._meaning),)
+        axis = "points" if self.mesh == CORNERS else ""  # of a surface all clouds have as many
         found = [
-            Column("points", (self.points, self.numbers), axes=POINTS, doc=f"{self._meaning} of each point"),
-            Column("mask", (self.points,), doc="1 where there is a point, 0 where the cloud is filled up"),
+            Column(
+                "points",
+                (self.points, self.numbers),
+                axes=POINTS,
+                doc=f"{self._meaning} of each point",
+                ragged=axis,
+            ),
+            Column(
+                "mask",
+                (self.points,),
+                doc="1 where there is a point, 0 where the cloud is filled up",
+                ragged=axis,
+                lengths_of=axis,
+            ),
         ]
         if self.classes:
             found.append(Column("label", (), "int64", self.classes, doc="the folder that holds the cloud"))

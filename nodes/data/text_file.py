@@ -226,9 +226,16 @@ class LabelledText(SplitData, Tokenised, Delimited):
                 "int64",
                 self._named(self.size),
                 doc=f"numbers of the tokens, filled up; {SPECIAL}",
+                ragged="tokens",
             ),
-            Column("mask", (self.length,), doc="1 where there is a token, 0 where it is filled up"),
-            Column("length", (), "int64", doc="how many tokens the text has"),
+            Column(
+                "mask",
+                (self.length,),
+                doc="1 where there is a token, 0 where it is filled up",
+                ragged="tokens",
+                lengths_of="tokens",
+            ),
+            Column("length", (), "int64", doc="how many tokens the text has", lengths_of="tokens"),
             Column("label", (), "int64", self.classes, doc="the class of the text"),
         )
 
@@ -307,18 +314,45 @@ class TextPairs(SplitData, Tokenised, Delimited):
     def columns(self) -> tuple[Column, ...]:
         size, known, words = (self.target_length,), self._named(self.size), self._named(self.target_size, 1)
         return (
-            Column("source", (self.length,), "int64", known, doc=f"tokens that are read; {SPECIAL}"),
-            Column("source_mask", (self.length,), doc="1 where there is a token"),
-            Column("source_length", (), "int64", doc="how many tokens are read"),
+            Column(
+                "source",
+                (self.length,),
+                "int64",
+                known,
+                doc=f"tokens that are read; {SPECIAL}",
+                ragged="source",
+            ),
+            Column(
+                "source_mask",
+                (self.length,),
+                doc="1 where there is a token",
+                ragged="source",
+                lengths_of="source",
+            ),
+            Column("source_length", (), "int64", doc="how many tokens are read", lengths_of="source"),
             Column(
                 "target",
                 size,
                 "int64",
                 words,
                 doc="begin, then the tokens that are predicted",
+                ragged="target",
             ),
-            Column("next", size, "int64", words, doc="the tokens that are predicted, then end"),
-            Column("target_mask", size, doc="1 where a token is to be predicted"),
+            Column(
+                "next",
+                size,
+                "int64",
+                words,
+                doc="the tokens that are predicted, then end",
+                ragged="target",
+            ),
+            Column(
+                "target_mask",
+                size,
+                doc="1 where a token is to be predicted",
+                ragged="target",
+                lengths_of="target",
+            ),
         )
 
     def plainly(self) -> bool:

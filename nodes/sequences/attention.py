@@ -12,8 +12,9 @@ from nodes.wires import need_axes, plural
 class SelfAttention(Layer):
     """Lets each step of a sequence read those steps whose keys fit its query, with several heads at once.
 
-    A causal one reads no later steps, as a model of the next token must. It sees no order: put Positions
-    before it. With a skip connection, layer norm and two dense layers it is a layer of a transformer.
+    A causal one reads no later steps, as a model of the next token must; what fills up a shorter row is never
+    read. It sees no order: put Positions before it. With a skip connection, layer norm and two dense layers
+    it is a layer of a transformer.
     """
 
     family = "attention"
@@ -23,11 +24,14 @@ class SelfAttention(Layer):
     source = "Vaswani and others, 2017"
     shows = ("attention",)
     takes_axes = SEQUENCE
+    reads_lengths = True
+    keeps_places = ("output",)
     heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
     causal: bool = param(True, doc="each step reads itself and what came before, never what comes after")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.attention import SelfAttention as Made
+        from engine.layers.attention import SelfAttention as Whole
+        from engine.layers.attention import SelfAttentionToEnd
 
         need_axes(x, self)
         if x.features % self.heads:
@@ -35,8 +39,10 @@ class SelfAttention(Layer):
                 f"{plural(self.heads, 'head')} cannot share {plural(x.features, 'feature')} evenly.",
                 fix="Let the number of heads divide that of the features.",
             )
-        made = carried(Made)(x.features, heads=self.heads, causal=self.causal)
-        return e.module(without_defaults(made))(x)
+        kind = Whole if x.lengths is None else SelfAttentionToEnd
+        made = carried(kind)(x.features, heads=self.heads, causal=self.causal)
+        given = (x,) if x.lengths is None else (x, x.lengths)
+        return e.module(without_defaults(made))(*given)
 
     def summary(self) -> str:
         return f"{plural(self.heads, 'head')}{' · causal' if self.causal else ''}"

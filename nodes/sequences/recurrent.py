@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.axes import SEQUENCE
-from engine.catalogue.symbols import Expr, nn, torch
+from engine.catalogue.symbols import Expr, carried, nn, torch
 from engine.errors import EmitError
 from nodes.wires import need_axes, plural
 
@@ -17,6 +17,8 @@ class Recurrent(Layer, abstract=True):
     """Base of the recurrent layers."""
 
     takes_axes = SEQUENCE
+    reads_lengths = True
+    keeps_places = ("output",)
     family = "recurrent"
     shows = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
@@ -39,6 +41,12 @@ class Recurrent(Layer, abstract=True):
         if self.both_ways:
             options["bidirectional"] = True
         return kind(x.features, self.hidden, **options, batch_first=True)
+
+    def _read(self, layer: Expr, x: Wire) -> Expr:
+        """The call that reads a sequence; one of rows that differ in length ends where each row does."""
+        from engine.layers.ragged import read_to_end
+
+        return layer(x) if x.lengths is None else carried(read_to_end)(layer, x, x.lengths)
 
     def _last(self, state: Expr) -> Expr:
         """(layers, N, hidden) -> (N, hidden) of the top layer; both directions side by side."""
@@ -68,7 +76,7 @@ class LSTM(Recurrent):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         lstm = e.module(self._constructor(nn.LSTM, x))
-        output, (h, c) = e.unpack(lstm(x), "output", ("h", "c"))
+        output, (h, c) = e.unpack(self._read(lstm, x), "output", ("h", "c"))
         return {"output": output, "h": self._last(h), "c": self._last(c)}
 
 
@@ -85,5 +93,5 @@ class GRU(Recurrent):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         gru = e.module(self._constructor(nn.GRU, x))
-        output, h = e.unpack(gru(x), "output", "h")
+        output, h = e.unpack(self._read(gru, x), "output", "h")
         return {"output": output, "h": self._last(h)}
