@@ -1,4 +1,4 @@
-"""What a parameter or a place may hold: plain values that JSON carries without loss."""
+"""What a parameter or a place may hold: plain values that JSON carries without loss; and counts in words."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ Value = None | bool | int | float | str | tuple["Value", ...]
 
 FARTHEST = 1e9  # scene units from the origin; beyond it a canvas can't place anything
 DEEPEST = 16  # levels of nested lists; a kernel needs one, a table two
+
+
+def counted(count: int, word: str, words: str = "") -> str:
+    """A number and what it counts: "1 image", "1,200 images"."""
+    return f"{count:,} {word if count == 1 else words or word + 's'}"
 
 
 def frozen(value: object, depth: int = 0) -> Value:

@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.charts.plot import number, percent
 from app.theme import SMALL, Theme, current_theme, themes
-from app.widgets.labels import counted, plain
+from app.widgets.labels import plain
 from engine.feed.progress import Progress
+from engine.values import counted
 
 HEIGHT = 32
 GOOD = 0.9  # an accuracy from which on it is shown in green

@@ -19,7 +19,7 @@ from app.runs.training_answers import TrainingAnswers
 from app.runs.training_curves import TrainingCurves
 from app.runs.training_layers import TrainingLayers
 from app.theme import Theme, current_theme, themes
-from app.widgets.labels import ElidedLabel, counted
+from app.widgets.labels import ElidedLabel
 from app.widgets.one_click import OneClick
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
@@ -27,6 +27,7 @@ from app.workspace.watching import Live, Probes
 from engine.document.files import write_atomically
 from engine.errors import NeuroloomError
 from engine.feed.feed import Feed
+from engine.values import counted
 
 PADDING = 16
 NARROW = 760  # below this width the layers give way to curves and answers

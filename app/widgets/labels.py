@@ -108,8 +108,3 @@ class ElidedLabel(QLabel):
             self._whole = number
         fits = wide <= self.contentsRect().width()
         self.setToolTip("" if fits else plain(self.text()))
-
-
-def counted(number: int, what: str) -> str:
-    """A number with its noun: "1 problem", "34,826 parameters"."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Environment
 from engine.errors import ParamError
-from nodes.data.loaded import Loaded, argument
+from nodes.data.loaded import Loaded, argument, options
 from nodes.wires import plural
 
 LETTERS = ".#SGO"
@@ -29,6 +29,10 @@ class Played(Loaded, Environment, abstract=True):
     )
     seed: int = argument(minimum=0, maximum=2**31 - 1, doc="of the random agent")
 
+    def _options(self) -> dict[str, Any]:
+        """What its class takes beside the number of agents, whose defaults stand there alone."""
+        return {name: getattr(self, name) for name in options(self.makes)}
+
 
 class GridWorld(Played):
     """A grid with walls, pits and a goal, in which an agent moves up, right, down or left.
@@ -43,6 +47,7 @@ class GridWorld(Played):
     aliases = ("maze", "gridworld", "frozen lake", "agent", "reinforcement learning", "toy")
     source = "Russell and Norvig, 1995"
     loader = "engine.data.sets.experience:load_grid_world"
+    makes = "engine.layers.agents.grid_world:GridWorld"
     layout: str = argument(
         doc="a letter a cell, rows from above with / between: . free, # wall, S start, G goal, O pit; "
         "without S an episode begins anywhere"
@@ -66,8 +71,7 @@ class GridWorld(Played):
         from engine.layers.agents.grid_world import GridWorld as Made
 
         self._check()
-        names = ("layout", "slip", "step", "goal", "pit", "limit")
-        return Made, {name: getattr(self, name) for name in names}
+        return Made, self._options()
 
     def summary(self) -> str:
         rows = self.layout.split("/")
@@ -97,6 +101,7 @@ class CartPole(Played):
     aliases = ("inverted pendulum", "balance", "control", "agent", "reinforcement learning", "gym")
     source = "Barto, Sutton and Anderson, 1983"
     loader = "engine.data.sets.experience:load_cart_pole"
+    makes = "engine.layers.agents.cart_pole:CartPole"
 
     def actions(self) -> tuple[str, ...]:
         return ("left", "right")
@@ -107,7 +112,7 @@ class CartPole(Played):
     def world(self) -> tuple[Any, dict[str, Any]]:
         from engine.layers.agents.cart_pole import CartPole as Made
 
-        return Made, {"limit": self.limit}
+        return Made, self._options()
 
     def summary(self) -> str:
         return f"{plural(self.limit, 'moment')} at most · {self.rows:,} moves"
@@ -123,6 +128,7 @@ class Gymnasium(Played):
     aliases = ("gym", "openai", "farama", "atari", "lunar lander", "environment", "reinforcement learning")
     source = "Towers and others, 2024"
     loader = "engine.data.sets.experience:load_gymnasium"
+    makes = "engine.layers.agents.gymnasium_worlds:GymnasiumWorlds"
     id: str = argument(doc="what Gymnasium calls it, such as CartPole-v1 or LunarLander-v3")
     size: int = argument(minimum=1, maximum=100_000, label="State", doc="how many numbers the agent sees")
     choices: int = argument(
@@ -143,7 +149,7 @@ class Gymnasium(Played):
         from engine.layers.agents.gymnasium_worlds import GymnasiumWorlds as Made
 
         self._check()
-        return Made, {"id": self.id, "size": self.size, "choices": self.choices, "limit": self.limit}
+        return Made, self._options()
 
     def summary(self) -> str:
         return f"{self.id} · {self.rows:,} moves"

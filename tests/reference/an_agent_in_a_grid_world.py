@@ -23,6 +23,44 @@ from torch import Tensor, nn
 SEED, BATCH, EPOCHS = 0, 64, 60
 
 
+def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
+    """Any row into any split; `keys` are not looked at."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    held, tested = round(validation * n), round(test * n)
+    return {
+        "train": order[held + tested :],
+        "validation": order[tested : held + tested],
+        "test": order[:tested],
+    }
+
+
+def columns_of(
+    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+) -> dict[str, dict[str, Tensor]]:
+    """Each split's part of every column, on `device`."""
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
+    }
+
+
+def random_transitions(
+    world: Any, rows: int, device: str, validation: float, test: float, seed: int
+) -> dict[str, dict[str, Tensor]]:
+    """`rows` transitions of agents side by side, each action as likely, split at random."""
+    state, _ = world.reset(seed=seed)
+    names = ("state", "action", "reward", "next_state", "end")
+    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    for _ in range(-(-rows // len(state))):
+        action = torch.randint(len(world.actions), (len(state),), generator=world.draws)
+        after, reward, ended, cut_off, _ = world.step(action)
+        for name, value in zip(names, (state, action, reward[:, None], after, ended[:, None]), strict=True):
+            seen[name].append(value if name == "action" else value.float())
+        state, _ = world.reset(options={"reset_mask": ended | cut_off})
+    columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
+    order = split_at_random(rows, validation=validation, test=test, seed=seed)
+    return columns_of(columns, order, device)
+
+
 class GridWorld(nn.Module):
     """`agents` side by side, each in a grid of its own, moved by 0 up, 1 right, 2 down and 3 left.
 
@@ -115,60 +153,26 @@ class GridWorld(nn.Module):
         )
 
 
-def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    held, tested = round(validation * n), round(test * n)
-    return {
-        "train": order[held + tested :],
-        "validation": order[tested : held + tested],
-        "test": order[:tested],
-    }
-
-
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def random_transitions(
-    world: Any, rows: int, device: str, validation: float, test: float, seed: int
-) -> dict[str, dict[str, Tensor]]:
-    """`rows` transitions of agents side by side, each action as likely, split at random."""
-    state, _ = world.reset(seed=seed)
-    names = ("state", "action", "reward", "next_state", "end")
-    seen: dict[str, list[Tensor]] = {name: [] for name in names}
-    for _ in range(-(-rows // len(state))):
-        action = torch.randint(len(world.actions), (len(state),), generator=world.draws)
-        after, reward, ended, cut_off, _ = world.step(action)
-        for name, value in zip(names, (state, action, reward[:, None], after, ended[:, None]), strict=True):
-            seen[name].append(value if name == "action" else value.float())
-        state, _ = world.reset(options={"reset_mask": ended | cut_off})
-    columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
-    order = split_at_random(rows, validation=validation, test=test, seed=seed)
-    return columns_of(columns, order, device)
-
-
 def load_grid_world(
-    device: str,
-    *,
-    slip: float=0.0,
-    step: float=-0.04,
-    goal: float=1.0,
-    pit: float=-1.0,
-    limit: int=50,
-    rows: int=1000,
-    validation: float=0.1,
-    test: float=0.1,
-    seed: int=0,
+    device: str, *, rows: int=1000, validation: float=0.1, test: float=0.1, seed: int=0
 ) -> dict[str, dict[str, Tensor]]:
-    """Transitions of a random agent in a grid world, as `random_transitions`."""
-    world = GridWorld(16, ".....G/.##.#O/....../.#.##./......", slip, step, goal, pit, limit)
-    return random_transitions(world, rows, device, validation, test, seed)
+    """Transitions of a random agent in a grid world with these options, as `random_transitions`."""
+    return random_transitions(
+        GridWorld(
+            16,
+            layout=".....G/.##.#O/....../.#.##./......",
+            slip=0.1,
+            step=-0.04,
+            goal=1.0,
+            pit=-1.0,
+            limit=50,
+        ),
+        rows,
+        device,
+        validation,
+        test,
+        seed,
+    )
 
 
 class Follow:
@@ -439,18 +443,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 
     state (N, 30); action (N,); reward (N, 1); next_state (N, 30); end (N, 1).
     """
-    return load_grid_world(
-        device,
-        slip=0.1,
-        step=-0.04,
-        goal=1.0,
-        pit=-1.0,
-        limit=50,
-        rows=2000,
-        validation=0.05,
-        test=0.05,
-        seed=0,
-    )
+    return load_grid_world(device, rows=2000, validation=0.05, test=0.05, seed=0)
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

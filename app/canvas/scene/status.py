@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.widgets.labels import counted
 from app.workspace.open_document import CheckedDocument
+from engine.values import counted
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 

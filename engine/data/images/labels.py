@@ -24,7 +24,7 @@ from engine.data.images.listing import (
 from engine.data.images.masks import mask_values
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
-from engine.values import Value
+from engine.values import Value, counted
 
 MASK_PARTS = ("mask", "label", "segment", "annotation", "trimap")
 MASK_NAMES = ("seg", "gt", "ground truth", "ground_truth", "groundtruth", "target", "targets")
@@ -269,11 +269,6 @@ def _void(levels: set[int], colours: bool) -> str:
 
 def _means_masks(name: str) -> bool:
     return name in MASK_NAMES or any(part in name for part in MASK_PARTS)
-
-
-def counted(count: int, word: str, words: str = "") -> str:
-    """A number and what it counts: "1 image", "1,200 images"."""
-    return f"{count:,} {word if count == 1 else words or word + 's'}"
 
 
 def some_of(names: Iterable[str], most: int = 3) -> str:

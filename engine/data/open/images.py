@@ -15,7 +15,7 @@ from typing import Any
 from engine.catalogue.traits import FileForm
 from engine.data.image_tables import images_in_table
 from engine.data.images.decoding import read_image
-from engine.data.images.labels import counted, layout_of, some_of
+from engine.data.images.labels import layout_of, some_of
 from engine.data.images.listing import (
     files_below,
     is_image,
@@ -28,7 +28,7 @@ from engine.data.images.listing import (
 from engine.data.open.opening import HEAD, Opened, reader, stamp
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
-from engine.values import Value
+from engine.values import Value, counted
 
 LOOKED_AT = 2000  # images whose sizes are read, spread evenly over the folder
 DECODED = 200_000_000  # pixels; where the images have fewer in all, each is decoded to know whether it can be

@@ -39,52 +39,42 @@ def load_grid_world(
     folder: Path,
     device: str,
     *,
-    layout: str = "...G/.#.O/S...",
-    slip: float = 0.0,
-    step: float = -0.04,
-    goal: float = 1.0,
-    pit: float = -1.0,
-    limit: int = 50,
     rows: int = 1000,
     validation: float = 0.1,
     test: float = 0.1,
     seed: int = 0,
+    **options: Any,
 ) -> dict[str, dict[str, Tensor]]:
-    """Transitions of a random agent in a grid world, as `random_transitions`."""
-    world = GridWorld(16, layout, slip, step, goal, pit, limit)
-    return random_transitions(world, rows, device, validation, test, seed)
+    """Transitions of a random agent in a grid world with these options, as `random_transitions`."""
+    return random_transitions(GridWorld(16, **options), rows, device, validation, test, seed)
 
 
 def load_cart_pole(
     folder: Path,
     device: str,
     *,
-    limit: int = 500,
     rows: int = 1000,
     validation: float = 0.1,
     test: float = 0.1,
     seed: int = 0,
+    **options: Any,
 ) -> dict[str, dict[str, Tensor]]:
     """Transitions of a random agent with a pole on a cart, as `random_transitions`."""
-    return random_transitions(CartPole(16, limit), rows, device, validation, test, seed)
+    return random_transitions(CartPole(16, **options), rows, device, validation, test, seed)
 
 
 def load_gymnasium(
     folder: Path,
     device: str,
     *,
-    id: str = "CartPole-v1",
-    size: int = 4,
-    choices: int = 2,
-    limit: int = 500,
     rows: int = 1000,
     validation: float = 0.02,
     test: float = 0.02,
     seed: int = 0,
+    **options: Any,
 ) -> dict[str, dict[str, Tensor]]:
     """Transitions of a random agent in an environment of Gymnasium, as `random_transitions`.
 
     Errors: `ValueError` where it has other states or actions, `ImportError` without the package.
     """
-    world = GymnasiumWorlds(4, id, size, choices, limit)
-    return random_transitions(world, rows, device, validation, test, seed)
+    return random_transitions(GymnasiumWorlds(4, **options), rows, device, validation, test, seed)

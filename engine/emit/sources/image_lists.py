@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.data.images.labels import counted
 from engine.data.images.listing import (
     image_finder,
     list_rows,
@@ -18,6 +17,7 @@ from engine.data.images.listing import (
 from engine.emit.sources.parts import Beside, class_lines
 from engine.emit.sources.straight import Function
 from engine.emit.statements import Statement, quoted, tree
+from engine.values import counted
 
 CARRIED: tuple[Function, ...] = (
     image_finder,

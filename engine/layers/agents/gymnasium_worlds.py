@@ -23,7 +23,9 @@ class GymnasiumWorlds(nn.Module):
     time: Tensor
     over: Tensor
 
-    def __init__(self, agents: int, id: str, size: int, choices: int, limit: int = 500) -> None:
+    def __init__(
+        self, agents: int, id: str = "CartPole-v1", size: int = 4, choices: int = 2, limit: int = 500
+    ) -> None:
         super().__init__()
         self.id, self.size, self.limit = id, size, limit
         self.actions = tuple(f"action {number}" for number in range(choices))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.data.images.labels import counted
+from engine.values import counted
 
 COUNTED = ("step", "phase", "epoch")  # what is counted, not measured
 Record = dict[str, Any]

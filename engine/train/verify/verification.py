@@ -11,13 +11,13 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from engine.data.images.labels import counted
 from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.emit.fast import Fast
 from engine.emit.forms.form import Export, Form
 from engine.errors import NeuroloomError
 from engine.train.verify.comparison import Comparison, Record, compared
+from engine.values import counted
 
 STEPS = 50
 ROOT = Path(__file__).parents[3]
