@@ -31,12 +31,15 @@ from app.widgets.count_field import count_field
 from app.widgets.labels import label, plain, restyle, rule
 from app.workspace.open_document import TrainableDocument
 from app.workspace.workspace import DEVICES
-from engine.catalogue.training.numbers import WORDS, number_of
+from engine.catalogue.training.numbers import PATIENCE, SEED, WORDS, number_of
 from engine.errors import NeuroloomError
 from engine.runs.sweep import FAILED, FINISHED, RUNNING, Sweep, Trial, grid
 
 LOOK_MS = 500
-NAMES = ("lr", "batch", "weight_decay", "momentum", "seed")
+NAMES = (
+    *(name for name in WORDS if name not in (PATIENCE, SEED)),
+    SEED,
+)  # that have a place in the plan
 _BETWEEN = re.compile(r"[,;\s]+")
 
 

@@ -1,11 +1,11 @@
 """What a node type is: everything that a module of node types imports, and the registry of all types."""
 
+from engine.catalogue.environment import Environment
 from engine.catalogue.node_types import (
     Composite,
     Data,
     Emitted,
     Emitter,
-    Environment,
     Input,
     Layer,
     Loss,

@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.catalogue import Composite, Data, Layer, Source
+from engine.catalogue import Composite, Data, Environment, Layer, Source
 from engine.catalogue.bypass import linked, without_muted
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.document.graph import Graph, Project
-from engine.document.plan import Minimise, Phase, Plan
+from engine.document.plan import Minimise, Phase, Plan, Rollout
 from engine.errors import NeuroloomError
 from engine.shapes.inside import within
 from engine.shapes.saved import Saved, saved_by
@@ -38,12 +38,13 @@ class Memory:
     copies: int = 0  # averages and the best weights
     batch: int = 0
     data: int = 0
+    replay: int = 0  # what agents have seen, and the environments they act in
     rows: int = 0
     nodes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
-        return self.weights + self.optimiser + self.copies + self.batch + self.data
+        return self.weights + self.optimiser + self.copies + self.batch + self.data + self.replay
 
     @property
     def largest(self) -> str | None:
@@ -52,7 +53,7 @@ class Memory:
 
     def to_json(self) -> dict[str, int]:
         """In bytes, as `check --json` prints it."""
-        names = ("total", "weights", "optimiser", "copies", "batch", "data")
+        names = ("total", "weights", "optimiser", "copies", "batch", "data", "replay")
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -63,6 +64,7 @@ class Memory:
             ("copies of the weights", self.copies),
             (f"a batch of {of}", self.batch),
             ("data", self.data),
+            ("what agents have seen", self.replay),
         )
         told = ", ".join(f"{what} {in_bytes(size)}" for what, size in parts if size)
         return f"About {in_bytes(self.total)} of memory: {told}." if told else ""
@@ -105,25 +107,43 @@ def _estimate(project: Project, book: ShapeBook) -> Memory | None:
     if not slopes:  # a rule sees one layer's values after the other
         batch = rows * (row + passing)
     per_weight = (1 + slopes + copies) * WEIGHT + max(optimised) / max(1, learned)
+    replays = _replays(project, book)
     nodes = {
         one: (int(per_weight * book.parameters(one)) + kept[one].fixed, int(rows * kept[one].each))
         for one in kept
-    } | {one: (size, 0) for one, size in held.items()}
+    } | {one: (held.get(one, 0) + replays.get(one, 0), 0) for one in {**held, **replays}}
     return Memory(
         weights=(1 + slopes) * WEIGHT * learned + fixed,
         optimiser=max(optimised),
         copies=copies * WEIGHT * learned,
         batch=int(batch),
         data=sum(held.values()),
+        replay=sum(replays.values()),
         rows=rows,
         nodes=nodes,
     )
 
 
 def largest_batch(project: Project, book: ShapeBook) -> tuple[int, int]:
-    """How many examples the largest batch has, and the bytes of the data."""
+    """How many examples the largest batch has, and the bytes of the data and of what agents have seen."""
     examples, _, held = _data(project.graph, book)
-    return max(_rows(project.plan, phase, examples) for phase in project.plan.phases), sum(held.values())
+    kept = sum(held.values()) + sum(_replays(project, book).values())
+    return max(_rows(project.plan, phase, examples) for phase in project.plan.phases), kept
+
+
+def _replays(project: Project, book: ShapeBook) -> dict[str, int]:
+    """The bytes of the transitions that each environment's agents keep, and of the agents' own state.
+
+    They are stored with the weights, so that the best weights so far hold them once more.
+    """
+    times = 1 + any(phase.stop.patience is not None for phase in project.plan.phases)
+    found: dict[str, int] = {}
+    for step in project.plan.objectives:
+        environment = book.types.get(step.node) if isinstance(step, Rollout) else None
+        if isinstance(step, Rollout) and isinstance(environment, Environment):
+            row = sum(bytes_of(Signature(one.shape, one.dtype)) for one in environment.columns())
+            found[step.node] = times * (step.memory * row + step.agents * environment.agent_size())
+    return found
 
 
 def _data(graph: Graph, book: ShapeBook) -> tuple[int, int, dict[str, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.catalogue.training.numbers import number_of, with_number
 from engine.devices import choose_device, device_name, largest_memory, memory_of
 from engine.document.edits import SetParam, SetPlan
 from engine.document.graph import Project
@@ -65,7 +66,8 @@ def training_problem(project: Project, book: ShapeBook, device: str | None = Non
         return found is not None and found.total <= aim
 
     place = _largest(book, "parameters") if heavy else memory.largest
-    fix = _smaller_batch(project, memory, aim) or _smaller_layer(project, book, place, fits)
+    fix = _smaller_replay(project, memory, aim) or _smaller_batch(project, memory, aim)
+    fix = fix or _smaller_layer(project, book, place, fits)
     return Problem(place, heavy or needs, fix=fix, code=TOO_LARGE)
 
 
@@ -109,6 +111,18 @@ def _smaller_batch(project: Project, memory: Memory, aim: int) -> Fix | None:
         return None
     size = 2 ** (min(fitting, memory.rows - 1).bit_length() - 1) if memory.rows > 1 else 0
     return doing(f"Use a batch of {size:,}", SetPlan(_with_batch(project.plan, size))) if size else None
+
+
+def _smaller_replay(project: Project, memory: Memory, aim: int) -> Fix | None:
+    """Keep as many transitions, a power of two, as fit into `aim` bytes beside all else."""
+    kept = number_of(project.plan, "memory")
+    room = aim - (memory.total - memory.replay)
+    if not kept or memory.replay < memory.total / 2 or room <= 0:
+        return None
+    size = 2 ** (max(1, int(kept * room / memory.replay)).bit_length() - 1)
+    agents = number_of(project.plan, "agents") or 0
+    plan = with_number(project.plan, "memory", size) if agents <= size < kept else None
+    return None if plan is None else doing(f"Keep {size:,} transitions", SetPlan(plan))
 
 
 def _with_batch(plan: Plan, size: int) -> Plan:

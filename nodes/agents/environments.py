@@ -151,6 +151,9 @@ class Gymnasium(Played):
         self._check()
         return Made, self._options()
 
+    def agent_size(self) -> int:
+        return super().agent_size() + 8 * self.limit  # the moves of its episode
+
     def summary(self) -> str:
         return f"{self.id} · {self.rows:,} moves"
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from engine import devices
+from engine.catalogue.training.numbers import with_number
 from engine.catalogue.training.optimisers import OPTIMISERS
 from engine.document.edits import AddNodes
 from engine.document.graph import Node, Project
@@ -263,3 +264,35 @@ def test_the_estimate_is_of_the_size_that_the_system_counts() -> None:
     asked = [sys.executable, "-c", MEASURE, "mnist-cnn", "2048"]
     found = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=300)
     assert 0.5 < float(found.stdout.split()[-1]) < 2
+
+
+@pytest.mark.parametrize("project_id", ["dqn-grid"])
+def test_what_agents_keep_is_counted(project_id: str) -> None:
+    project = gallery(project_id)
+    plan = with_number(project.plan, "memory", 4096)
+    assert plan is not None
+    project.plan = plan
+    stop = replace(plan.stop, patience=None)
+    for patience, times in ((None, 1), (3, 2)):  # the best weights so far hold it once more
+        phases = [replace(one, stop=replace(stop, patience=patience)) for one in plan.phases]
+        project.plan = replace(plan, phases=tuple(phases))
+        model = compile_program(project, catalogue()).make_model("cpu")
+        (replay,) = (one for one in model.modules() if isinstance(getattr(one, "memory", None), int))
+        kept = sum(one.nbytes for one in replay.buffers())
+        assert found_for(project).replay == pytest.approx(times * kept, rel=0.01)
+    found = found_for(project)
+    assert found.to_json()["replay"] == found.replay > 0 and "what agents have seen" in str(found)
+    assert found.nodes[next(iter(project.plan.objectives)).node][0] >= found.replay  # type: ignore[union-attr]
+
+
+def test_a_replay_too_large_says_so_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    sketch = Sketch()
+    sketch.project = project = gallery("dqn-grid")
+    plan = with_number(project.plan, "memory", 50_000_000)
+    assert plan is not None
+    project.plan = plan
+    have(monkeypatch, GIB)
+    (problem,) = [one for one in check(project, catalogue()).problems if one.code == "memory"]
+    assert "Training takes about" in problem.message and problem.fix is not None
+    assert problem.fix.label.startswith("Keep ") and problem.fix.label.endswith(" transitions")
+    assert not [one for one in mended(sketch, problem).problems if one.code == "memory"]
