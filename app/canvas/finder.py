@@ -12,7 +12,7 @@ from app.canvas.editing.joining import addable
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
 from app.canvas.scene.canvas import Canvas
 from app.canvas.search import SearchPopup
-from app.workspace.block_library import DEFINED, KEPT, Defined, Kept, defined, kept
+from app.workspace.block_library import DEFINED, DRAWN, KEPT, Defined, Drawn, Kept, defined, drawn, kept
 from engine.catalogue import Data, NodeType
 
 
@@ -30,7 +30,8 @@ class Finder:
         workspace = self._view.workspace
         types = addable(workspace)
         types.sort(key=_less_common if workspace.graph.nodes else _later_in_a_network)
-        own: list[Kept | Defined] = [
+        own: list[Kept | Defined | Drawn] = [
+            *drawn(workspace.catalogue),
             *defined(workspace.document.project, workspace.scope),
             *kept(workspace.places.blocks),
         ]
@@ -54,7 +55,7 @@ class Finder:
         """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
         view, workspace = self._view, self._view.workspace
         boxes = view.graph_scene.boxes.all()
-        if len(workspace.selection) == 1 and not type_id.startswith((KEPT, DEFINED)):
+        if len(workspace.selection) == 1 and not type_id.startswith((KEPT, DEFINED, DRAWN)):
             added = editing.add_after(workspace, type_id, workspace.selection[0], boxes)
             if added is not None:
                 view.reveal(added)

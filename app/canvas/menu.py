@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from app.canvas.canvas_commands import CanvasCommands
 from app.canvas.editing import editing
+from app.canvas.editing.drawn import swap_words
 from app.canvas.items.frame_item import frame_colour
 from app.canvas.scene.shown import labels_always, shows_thumbnails
 from app.theme import current_theme
@@ -98,6 +99,9 @@ def _for_blocks(view: CanvasCommands) -> list[Entry]:
     compose = view.compose
     nodes = [node for node in map(view.workspace.node, view.workspace.selection) if node is not None]
     entries: list[Entry] = [("Group into a block\tCtrl+G", compose.group)]
+    words = swap_words(view.workspace)
+    if words:
+        entries.append((words, compose.swap))
     instances = [node for node in nodes if node.block]
     if not instances:
         return entries

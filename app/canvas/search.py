@@ -22,7 +22,7 @@ from app.canvas.overlay import kept_inside
 from app.theme import SMALL, current_theme
 from app.widgets.labels import label
 from app.widgets.typing import is_for_files
-from app.workspace.block_library import Defined, Kept
+from app.workspace.block_library import Defined, Drawn, Kept
 from engine.catalogue import Catalogue, NodeType
 
 SIZE = QSize(264, 316)
@@ -46,7 +46,7 @@ class SearchPopup(QFrame):
         self.resize(SIZE)
         self._catalogue = catalogue
         self._types: list[type[NodeType]] = []
-        self._own: list[Kept | Defined] = []
+        self._own: list[Kept | Defined | Drawn] = []
         self._recent: list[str] = []
         self._choose: Callable[[str], object] | None = None
         self._give_up: Callable[[], None] | None = None
@@ -87,7 +87,7 @@ class SearchPopup(QFrame):
         types: list[type[NodeType]] | None,
         choose: Callable[[str], object],
         give_up: Callable[[], None],
-        own: list[Kept | Defined] | None = None,
+        own: list[Kept | Defined | Drawn] | None = None,
     ) -> None:
         """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows.
 
@@ -137,7 +137,7 @@ class SearchPopup(QFrame):
         types = self._catalogue.search(text, self._types) if word else self._by_recency()
         found = [(one.title, one.type_id, one.family) for one in types]
         own = [one for one in self._own if word in one.name.casefold()]
-        found += [(one.name, one.type_id, MY_BLOCKS if isinstance(one, Kept) else "blocks") for one in own]
+        found += [(one.name, one.type_id, _family_of(one)) for one in own]
         self.list.clear()
         for title, type_id, family in found:
             item = QListWidgetItem(title)
@@ -233,3 +233,9 @@ class _Row(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(0, ROW)
+
+
+def _family_of(block: Kept | Defined | Drawn) -> str:
+    if isinstance(block, Drawn):
+        return block.family
+    return MY_BLOCKS if isinstance(block, Kept) else "blocks"

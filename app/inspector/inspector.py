@@ -54,6 +54,7 @@ class InspectorPanel(QWidget):
         self._content.addStretch(1)
         self._area.setWidget(content)
         self.plan = PlanFocus(workspace, self)
+        self._type = ""  # of the node on show
         self.page: Page = PlanPage(workspace, self.plan)
         self._show_page(self.page)
         workspace.selected.connect(self._selected)
@@ -66,6 +67,8 @@ class InspectorPanel(QWidget):
         if isinstance(self.page, PlanPage) and self.page.choosing:
             return  # what is selected now is what the plan is to train
         if len(ids) == 1:
+            node = self._workspace.node(ids[0])
+            self._type = "" if node is None else node.type
             self._show_page(NodePage(self._workspace, ids[0]))
         elif ids:
             self._show_page(SeveralPage(self._workspace, ids))
@@ -98,9 +101,17 @@ class InspectorPanel(QWidget):
     def _changed(self, change: Change) -> None:
         if change.kind == "load" and isinstance(self.page, PlanPage):
             self._show_page(PlanPage(self._workspace, self.plan))
+        elif self._is_another():
+            self._selected(self._workspace.selection)
         else:
             self.page.refresh()
             self._reach()  # another optimiser brings other fields
+
+    def _is_another(self) -> bool:
+        """Whether the selected node is of another type now: a layer and its drawing have one id."""
+        chosen = self._workspace.selection
+        node = self._workspace.node(chosen[0]) if len(chosen) == 1 else None
+        return isinstance(self.page, NodePage) and node is not None and node.type != self._type
 
     def _inferred(self) -> None:
         self.page.refresh_facts()

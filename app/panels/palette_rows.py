@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
 )
 
-from app.workspace.block_library import Defined, Kept, defined, kept
+from app.workspace.block_library import Defined, Drawn, Kept, defined, drawn, kept
 from app.workspace.open_document import OpenDocument
 from engine.catalogue import NodeType
 from engine.document.edits import RenameBlock
@@ -28,7 +28,7 @@ COMMON, OF_PROJECT, MY_BLOCKS = "common", "blocks of this project", "my blocks"
 
 _READ = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.EditRole)
 _Index = QModelIndex | QPersistentModelIndex
-Row = str | type[NodeType] | Kept | Defined
+Row = str | type[NodeType] | Kept | Defined | Drawn
 
 
 class PaletteRows(QAbstractListModel):
@@ -56,11 +56,13 @@ class PaletteRows(QAbstractListModel):
         self._defined = self._blocks()
         own: list[Kept | Defined] = [*kept(self._workspace.places.blocks)]
         if self._query:
-            blocks = [one for one in [*self._defined, *own] if self._query in one.name.casefold()]
+            listed = [*drawn(catalogue), *self._defined, *own]
+            blocks = [one for one in listed if self._query in one.name.casefold()]
             self._rows = [*catalogue.search(query), *blocks]
         else:
             common = [found for found in catalogue.types() if found.common]
-            groups: list[tuple[str, Sequence[Row]]] = [(COMMON, common), *catalogue.families()]
+            groups: list[tuple[str, Sequence[Row]]] = [(COMMON, common)]
+            groups += [(family, self._with_drawn(types)) for family, types in catalogue.families()]
             groups += [(OF_PROJECT, self._defined), (MY_BLOCKS, own)]
             self._rows = []
             for heading, rows in groups:
@@ -68,6 +70,11 @@ class PaletteRows(QAbstractListModel):
                     self._rows.append(heading)
                     self._rows.extend(() if heading in self.folded else rows)
         self.endResetModel()
+
+    def _with_drawn(self, types: Sequence[type[NodeType]]) -> list[Row]:
+        """The types of a family, each followed by the block that draws it."""
+        blocks = {one.fast: one for one in drawn(self._workspace.catalogue)}
+        return [row for kind in types for row in (kind, blocks.get(kind.type_id)) if row is not None]
 
     def _blocks(self) -> list[Defined]:
         return defined(self._workspace.document.project, self._workspace.scope)
@@ -104,7 +111,7 @@ class PaletteRows(QAbstractListModel):
         found = self._rows[index.row()]
         if isinstance(found, str):
             return found if role in _READ else found in self.folded if role == FOLDED_ROLE else None
-        if isinstance(found, Kept | Defined):
+        if isinstance(found, Kept | Defined | Drawn):
             return _of_block(found, role)
         if role in _READ:
             return found.title
@@ -142,9 +149,10 @@ class PaletteRows(QAbstractListModel):
         return mime
 
 
-def _of_block(block: Kept | Defined, role: int) -> str | None:
+def _of_block(block: Kept | Defined | Drawn, role: int) -> str | None:
     if role in _READ:
         return block.name
     if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
         return block.about
-    return {TYPE_ROLE: block.type_id, FAMILY_ROLE: "blocks"}.get(role)
+    family = block.family if isinstance(block, Drawn) else "blocks"
+    return {TYPE_ROLE: block.type_id, FAMILY_ROLE: family}.get(role)

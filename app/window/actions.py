@@ -135,6 +135,13 @@ COMMANDS = (
     Command("enter_block", "Graph", "&Open", own_key="Tab", group="&Block"),
     Command("leave_block", "Graph", "&Leave", own_key="Esc", group="&Block", before_rule=True),
     Command("separate_block", "Graph", "Make &independent copy", group="&Block"),
+    Command(
+        "swap_drawn",
+        "Graph",
+        "&Swap a layer and its drawing",
+        tip="A node for the block that draws it from its parts, or back; the weights stay",
+        group="&Block",
+    ),
     Command("keep_block", "Graph", "Add to my bloc&ks", group="&Block"),
     Command("frame_nodes", "Graph", "Put into a &frame", ("Ctrl+Shift+F",), group="&Frames and notes"),
     Command("unframe_nodes", "Graph", "Take &out of the frame", group="&Frames and notes"),

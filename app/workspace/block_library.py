@@ -1,4 +1,4 @@
-"""Blocks that can be placed: those of a project, and the user's own.
+"""Blocks that can be placed: those of a project, the user's own, and layers drawn from their parts.
 
 Each of the user's own is a text file, a copy of an instance with all it stands for.
 """
@@ -12,10 +12,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from engine.catalogue import Catalogue
+from engine.catalogue.drawn_forms import drawn_forms
 from engine.document.clipboard import copy_text
 from engine.document.files import write_atomically
 from engine.document.graph import Project
 
+DRAWN = "drawn:"  # before the id of a node type where the block that draws it stands in for it
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
 DEFINED = "block:"  # before an id where a block of the project stands in for a node type
 SUFFIX = ".nloom-block"
@@ -66,6 +69,27 @@ class Defined:
         """What it is, in a sentence."""
         used = {0: "used nowhere", 1: "used once"}.get(self.uses, f"used {self.uses} times")
         return f"A block of this project, {used}. Editing it changes every instance."
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A layer drawn from its parts, offered beside the node type that it is."""
+
+    name: str
+    fast: str
+    family: str
+    about: str
+
+    @property
+    def type_id(self) -> str:
+        """What stands for it where node types are added by id."""
+        return f"{DRAWN}{self.fast}"
+
+
+def drawn(catalogue: Catalogue) -> list[Drawn]:
+    """The layers that can be drawn from their parts, by the names of their files."""
+    kinds = [(form, catalogue.get(form.fast)) for form in drawn_forms()]
+    return [Drawn(form.title, form.fast, kind.family, form.about) for form, kind in kinds if kind is not None]
 
 
 def defined(project: Project, scope: str) -> list[Defined]:

@@ -11,6 +11,12 @@ from torch import Tensor, nn
 from engine.layers.ragged import places_there
 
 
+def earlier_softmax(scores: Tensor) -> Tensor:
+    """Softmax of scores (..., T, T) over the last axis, in which later steps have no part."""
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+    return scores.masked_fill(later, -torch.inf).softmax(-1)
+
+
 class SelfAttention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from engine.catalogue.drawn_forms import drawn_forms
 from engine.data.batch import Splits
 from engine.devices import untouched_random, use_threads
 from engine.optim.updates import updates_per_epoch
@@ -98,10 +99,46 @@ def _kept_layers(run: Run, program: Program, model: nn.Module) -> Iterator[tuple
         state = old.state_dict()
         # A layer whose source stands in the script is of another class in each script.
         if type(old).__name__ != type(new).__name__ or not _fits(old, new):
+            other = redrawn(state, new.state_dict())
+            if other is not None:  # an optimiser's state is of single weights, which are others now
+                new.load_state_dict(other)
+                yield node_id, []
             continue
         new.load_state_dict(state)
         new_parameters = dict(new.named_parameters())
         yield node_id, [(weight, new_parameters[name]) for name, weight in old.named_parameters()]
+
+
+def redrawn(old: dict[str, Tensor], new: dict[str, Tensor]) -> dict[str, Tensor] | None:
+    """The weights of a layer for the same one in which nodes are drawn as blocks, or blocks are nodes again.
+
+    `new` has the names and shapes that are wanted; None where the two differ in anything else.
+    """
+    found = dict(old)
+    for form in drawn_forms():
+        first = next(iter(form.weights))
+        for prefix in _prefixes(found, new, first):
+            if all(prefix + one in found for one in form.weights):
+                for whole, parts in form.weights.items():
+                    sizes = [len(new.get(prefix + part, ())) for part in parts]
+                    tensor = found.pop(prefix + whole)
+                    if sum(sizes) != len(tensor):
+                        return None
+                    found |= {
+                        prefix + part: one
+                        for part, one in zip(parts, torch.split(tensor, sizes), strict=True)
+                    }
+        for prefix in _prefixes(found, new, form.weights[first][0]):
+            if all(prefix + part in found for parts in form.weights.values() for part in parts):
+                for whole, parts in form.weights.items():
+                    found[prefix + whole] = torch.cat([found.pop(prefix + part) for part in parts])
+    return found if _shapes(found) == _shapes(new) else None
+
+
+def _prefixes(found: dict[str, Tensor], new: dict[str, Tensor], name: str) -> list[str]:
+    """What stands before a name among weights that are no longer wanted."""
+    there = [one[: -len(name)] for one in found if one.endswith(name) and one not in new]
+    return [prefix for prefix in there if not prefix or prefix.endswith(".")]
 
 
 def _carry_state(layers: Any, old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 
-from app.canvas.editing import editing
+from app.canvas.editing import drawn, editing
 from app.canvas.editing.framing import membership
 from app.canvas.editing.joining import addable
 from app.canvas.finder import Finder
@@ -272,6 +272,10 @@ class Composing:
             if node.block:
                 make = partial(blocks.copy_independent, self._workspace.document.project, node.id)
                 self._apply("Make independent copy", self._made(make))
+
+    def swap(self) -> None:
+        """Draws the selected layer from its parts, or puts the fast node in the place of its drawing."""
+        drawn.swap(self._workspace)
 
     def enter(self) -> bool:
         """Shows the inside of the selected block; False when no block is selected."""

@@ -7,13 +7,14 @@ from itertools import pairwise
 
 from PySide6.QtGui import QGuiApplication
 
+from app.canvas.editing.drawn import add_drawn
 from app.canvas.editing.first_plan import first_plan
 from app.canvas.editing.insertion import insertion_of
 from app.canvas.editing.joining import first_join, judged, new_instance, new_node
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.workspace import block_library
-from app.workspace.block_library import DEFINED, KEPT
+from app.workspace.block_library import DEFINED, DRAWN, KEPT
 from app.workspace.open_document import CheckedDocument, SelectableDocument
 from engine.catalogue.connect import node_type
 from engine.document.clipboard import copy_text, paste
@@ -171,6 +172,8 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if type_id.startswith(KEPT):
         made = add_kept(workspace, type_id.removeprefix(KEPT), place)
         return made[0] if made else None
+    if type_id.startswith(DRAWN):
+        return add_drawn(workspace, type_id.removeprefix(DRAWN), place, into)
     if type_id.startswith(DEFINED):
         node = new_instance(workspace, type_id.removeprefix(DEFINED), place)
     else:

@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from app.canvas.editing import editing
 from app.panels.palette import PalettePanel
 from app.panels.palette_rows import NODE_MIME, TYPE_ROLE
-from app.workspace.block_library import shelf
+from app.workspace.block_library import drawn, shelf
 from app.workspace.workspace import Workspace
 from engine.document.graph import Block, Graph, Node, Project
 
@@ -21,9 +21,11 @@ def test_every_type_stands_under_its_family(workspace: Workspace, qtbot) -> None
     panel = PalettePanel(workspace)
     qtbot.addWidget(panel)
     shown = rows(panel)
+    drawings = {one.fast: one.name for one in drawn(workspace.catalogue)}
     for family, types in workspace.catalogue.families():
-        at = shown.index(family)
-        assert shown[at + 1 : at + 1 + len(types)] == [found.title for found in types]
+        at = shown.index(family) + 1
+        titles = [title for found in types for title in (found.title, drawings.get(found.type_id)) if title]
+        assert shown[at : at + len(titles)] == titles
 
 
 def test_what_is_common_comes_first(workspace: Workspace, qtbot) -> None:  # type: ignore[no-untyped-def]
