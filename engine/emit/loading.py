@@ -70,6 +70,8 @@ def loading(made: Assembly, places: Places) -> Loading:
         beside, values = _written_beside(made, written)
         lines = _load_several(made, places, values)
         strictly = _load_several(made, places, {})
+        checks = [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
+        carries, strict = [*carries, *checks], [*strict, *checks]
     else:
         [(one, data)] = places.nodes
         beside, lines = [], _load_one(made, data, written.get(one))

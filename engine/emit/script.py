@@ -11,7 +11,6 @@ from typing import Any
 from engine.catalogue import Catalogue, Loss, Metric
 from engine.catalogue.training.checks import check_plan, is_general
 from engine.data.filling import without_filling
-from engine.data.pairs import check_pairs
 from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
 from engine.data.telling import tell
@@ -203,7 +202,6 @@ def write_script(
         load = loading(made, places)
         needed += [*load.carries, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         needed += [without_filling] if filled_lines(made.filled.values()) else []
-        needed += [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
         if general:
             players = players_of(made, plan, distributed)
             needed += _by_name(players.facts.carries)
