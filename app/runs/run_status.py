@@ -244,8 +244,16 @@ class MetricText(QWidget):
         painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         room = self.width() - taken
-        words = painter.fontMetrics().elidedText(self._shorten(self._name), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(0, 0, room, line), middle, words)
+        words = self._shorten(self._name)
+        metrics = painter.fontMetrics()
+        if metrics.horizontalAdvance(words) > room and self._best is None:  # a second line is free
+            first, _, rest = words.partition(" ")
+            painter.drawText(QRectF(0, 0, room, line / 2), middle, first)
+            words = metrics.elidedText(rest, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRectF(0, line / 2, room, line / 2), middle, words)
+        else:
+            words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRectF(0, 0, room, line), middle, words)
         if self._best is not None:
             painter.drawText(QRectF(0, line, self.width(), HEIGHT - line), middle, self._below())
 

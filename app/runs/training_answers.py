@@ -69,11 +69,14 @@ class TrainingAnswers(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(matrix)
         self._stack.addWidget(self.forecast)
-        head = QHBoxLayout()
+        names = QHBoxLayout()
+        names.setContentsMargins(0, 0, 0, 0)
+        names.addWidget(self._title, 1)
+        names.addWidget(self._which)
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setContentsMargins(0, 0, 0, 0)
-        head.addWidget(self._title, 1)
+        head.addLayout(names, 1)
         head.addWidget(self._legend)
-        head.addWidget(self._which)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
@@ -102,7 +105,11 @@ class TrainingAnswers(QWidget):
         ]
         self._which.set_options(names)
         self._which.setVisible(len(losses) > 1)
-        self._which.set_room(max(60, self.width() * 3 // 5))
+        below = len(losses) > 1 and self.width() < _BESIDE_FROM  # so that the names have room
+        self._head.setDirection(
+            QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
+        )
+        self._which.set_room(max(60, self.width() if below else self.width() * 3 // 5))
         if losses != self._losses:
             self._losses = losses
             self._forget()
@@ -114,7 +121,7 @@ class TrainingAnswers(QWidget):
     def _forget(self) -> None:
         self._seen = None
         self._legend.hide()
-        self._title.setVisible(True)
+        self._title.setVisible(len(self._losses) < 2)
         self._title.setText("Answers, validation")
         self.confusion.say(
             "Which classes are confused shows after the first step." if self._losses else NO_ANSWERS
@@ -241,4 +248,4 @@ def _cut(name: str, letters: int) -> str:
 
 
 def _short(name: str) -> str:
-    return _cut(name, 14)
+    return _cut(name, 18)

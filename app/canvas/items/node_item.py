@@ -9,10 +9,10 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.canvas.items import geometry as g
-from app.canvas.items.detail import FAR_NAME, READABLE, TEXT_ZOOM, Detail
+from app.canvas.items.detail import FAR_NAME, LEAST_NAME, READABLE, TEXT_ZOOM, Detail
 from app.canvas.items.face import Face
 from app.canvas.items.pens import cosmetic_pen
-from app.canvas.items.text_fit import cut, cut_parts, one_line
+from app.canvas.items.text_fit import LEADING, cut, cut_parts, in_lines, one_line
 from app.canvas.items.thumbnail import Thumbnail
 from app.theme import SMALL, Theme, current_theme
 
@@ -51,7 +51,7 @@ class NodeItem(QGraphicsItem):
         self.linked_outputs: frozenset[str] = frozenset()
         self._measure(face.layout)
         self._texts: tuple[str, str, str] | None = None
-        self._far: tuple[int, str] | None = None
+        self._far: tuple[tuple[int, float], tuple[int, tuple[str, ...]]] | None = None  # asked, and what fits
         self.setZValue(NODE_Z)
 
     # -- geometry
@@ -270,16 +270,30 @@ class NodeItem(QGraphicsItem):
             painter.drawText(QRectF(g.TEXT_LEFT, 26 if below else 8, width, 16), middle | side, count)
 
     def _paint_name(self, painter: QPainter, theme: Theme, zoom: float) -> None:
-        """From afar only the name, as large on the screen as can still be read."""
-        size = min(FAR_NAME, round(READABLE / zoom))
-        font = theme.font(size, bold=True)
-        width = self.face.layout.width - g.TEXT_LEFT - 4
-        if self._far is None or self._far[0] != size:
-            self._far = (size, cut(self.face.name, font, width))
-        painter.setFont(font)
+        """From afar only the name, as large on the screen as can still be read, in two lines if need be."""
+        size, lines = self.far_name(zoom)
+        painter.setFont(theme.font(size, bold=True))
         painter.setPen(theme.text)
         middle = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-        painter.drawText(QRectF(g.TEXT_LEFT, 3, width, size + 4), middle, self._far[1])
+        width = self.face.layout.width - g.TEXT_LEFT
+        for at, line in enumerate(lines):
+            painter.drawText(QRectF(g.TEXT_LEFT, 3 + at * (size + LEADING), width, size + 4), middle, line)
+
+    def far_name(self, zoom: float) -> tuple[int, tuple[str, ...]]:
+        """The size of the name as it is drawn from afar, and its lines."""
+        asked = min(FAR_NAME, round(READABLE / zoom)), self._thumbnail_top() - 3
+        if self._far is None or self._far[0] != asked:
+            room = self.face.layout.width - g.TEXT_LEFT - 4
+            self._far = asked, in_lines(self.face.name, asked[0], LEAST_NAME, room, asked[1])
+        return self._far[1]
+
+    def _thumbnail_top(self) -> float:
+        """Where the thumbnail begins, or the room below the name ends."""
+        if self.face.tall:
+            return g.STRIP_TOP
+        if self.thumbnail is None:
+            return g.HEIGHT - 3
+        return g.HEIGHT - (5 if self.thumbnail.height <= THIN else 7) - self.thumbnail.height
 
     def _fitted(self, theme: Theme) -> tuple[str, str, str]:
         """Name, second line and count cut to the room they have; their whole text is in the tooltip.
@@ -332,9 +346,8 @@ class NodeItem(QGraphicsItem):
         if self.face.tall:
             corner = QPointF(g.TEXT_LEFT, g.STRIP_TOP)
         else:
-            bottom = 5 if thumbnail.height <= THIN else 7
             left = self.face.layout.width - g.TEXT_RIGHT - thumbnail.width
-            corner = QPointF(left, g.HEIGHT - bottom - thumbnail.height)
+            corner = QPointF(left, self._thumbnail_top())
         thumbnail.paint(painter, corner, theme, words=words)
 
     def _paint_ports(self, painter: QPainter, theme: Theme) -> None:
