@@ -168,7 +168,8 @@ class L1(WeightedLoss):
 class Coral(WeightedLoss):
     """How far apart the covariances of two sets of features are: small where both domains look alike.
 
-    The rows of the two need not belong together, nor be of one number.
+    The rows of the two need not belong together, nor be of one number. Covariances are those of a batch: the
+    value of a split is the mean over its batches, and depends a little on their size.
     """
 
     title = "Correlation alignment"
@@ -221,7 +222,11 @@ class ActivityL1(WeightedLoss):
 
 
 class SparseCode(WeightedLoss):
-    """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small rate."""
+    """Keeps each unit of a code silent most of the time: its mean activity is drawn to a small rate.
+
+    In training the mean is over each batch, also where the gradients of several are added up; of a split it
+    is over all rows.
+    """
 
     title = "Sparse activity (KL)"
     aliases = ("sparsity", "sparse autoencoder", "kullback-leibler", "penalty")
@@ -234,11 +239,18 @@ class SparseCode(WeightedLoss):
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.losses import sparse_code
-
         if not x.shape:
             raise EmitError("Sparse activity needs units, but one number an example comes in.")
-        return carried(sparse_code)(x, self.share)
+        return self.of_means(self.means(x=x))
+
+    def means(self, **wires: Wire) -> Expr:
+        x = wires["x"]
+        return x.mean(0) if len(x.shape) == 1 else x.flatten(1).mean(0)
+
+    def of_means(self, means: Expr) -> Expr:
+        from engine.layers.losses import sparse_code
+
+        return carried(sparse_code)(means, self.share)
 
 
 class Distillation(WeightedLoss):
@@ -270,6 +282,14 @@ class Distillation(WeightedLoss):
         if target.dtype != "int64" or target.shape != prediction.shape[1:]:
             raise EmitError("Distillation needs whole class numbers as its target, one an example.")
         return carried(distilled)(prediction, teacher, self.temperature, target, self.share)
+
+    def counts(self, **wires: Wire) -> Expr | None:
+        target = wires.get("target")
+        if target is None or not target.shape:
+            return super().counts(**wires)
+        from engine.layers.losses import counted
+
+        return carried(counted)(target)
 
 
 class DiscriminatorLoss(WeightedLoss):

@@ -427,6 +427,17 @@ class Measure(NodeType, abstract=True):
         parts = next((wire for wire in wires.values() if wire.rows), None)
         return None if parts is None else name("len")(parts)
 
+    def means(self, **wires: Wire) -> Expr | None:
+        """Means over a batch that the value is computed from, as a tensor; None: it is a mean itself.
+
+        What a split has for a value is computed from its own means, whatever its batches are.
+        """
+        return None
+
+    def of_means(self, means: Expr) -> Expr:
+        """The value, from the `means` of a batch or of a split."""
+        raise NotImplementedError
+
 
 class Loss(Measure, abstract=True):
     """A function of predictions and targets that training makes small."""

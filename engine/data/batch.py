@@ -10,6 +10,10 @@ Splits = dict[str, Batch]  # by "train", "val", "test"
 
 WEIGHT = "weight"  # among what an objective finds in a batch, how much the batch counts
 
+PARTS, COUNTS = "parts", "counts"  # what an objective minimises, loss by loss, and how much each counts
+
+MEANS = " means"  # behind the key of what is measured: what its value over a split is computed from
+
 
 def rows_at(columns: Mapping[str, Any], at: Tensor) -> Batch:
     """The rows `at` (n,) of columns; where some are shorter than others, those go round."""

@@ -15,7 +15,7 @@ from engine.catalogue.training.explorations import make_exploration
 from engine.catalogue.training.optimisers import make_optimiser
 from engine.catalogue.training.schedules import make_schedule
 from engine.catalogue.training.stopping import stop_tests
-from engine.data.batch import WEIGHT
+from engine.data.batch import COUNTS, PARTS, WEIGHT
 from engine.document.plan import ChangeModel, Choice, Follow, Minimise, Plan, Rollout, Rule
 from engine.emit.batching import count_text
 from engine.emit.optimise import carried_by, ours, penalty_terms
@@ -155,6 +155,7 @@ class Features:
     plan: Plan
     measures: bool = False  # there is a loss or a metric
     counted: bool = False  # an objective may say how much a batch counts
+    apart: bool = False  # losses whose gradients are gathered count a batch in several ways
     statistics: bool = False  # layers keep the statistics of batches
     joins: bool = False  # a row that is left over joins the batch before it
     whole: bool = False  # every objective moves all that it computes with
@@ -249,6 +250,7 @@ class Features:
             minimises=whole or bool(self.minimised),
             scheduled=whole or self.scheduled,
             gathers=self.gathers,
+            apart=self.gathers and self.apart,
             clips=self.clips,
             noise=self.noisy,
             plateau=self.plateau,
@@ -282,6 +284,10 @@ class Features:
             "named": ", ".join(quoted(found) for found in closed),
             "drawn": "potential" in kinds,
             "gathers": "" in kinds and self.gathers,
+            "adds": "" in kinds and self.gathers and not self.apart,
+            "apart": "" in kinds and self.gathers and self.apart,
+            "parts": PARTS,
+            "counts": COUNTS,
             "each": "" in kinds and not self.gathers,
             "later": "" in kinds and not self.gathers and any(one.every > 1 for one in self.minimised),
             "descends": "" in kinds,
@@ -295,7 +301,8 @@ class Features:
         }
         step = tree(CLOSED_STEP, **facts) if facts["closure"] else []
         turn = tree(TAKE_TURN, **facts, step=step)
-        return [turn, tree(UPDATE, update=update)] if facts["gathers"] else [turn]
+        gather = [tree(GATHER)] if facts["apart"] else []
+        return [*gather, turn, tree(UPDATE, **facts)] if facts["gathers"] else [turn]
 
     @property
     def scheduled(self) -> bool:
@@ -336,6 +343,8 @@ class Player:
     accumulate: int = 1  #? gathers
     gathered: int = 0  # batches whose gradients are added up, and how much they count  #? gathers
     weight: float = 0.0  #? gathers
+    counts: list[float] = field(default_factory=list)  # how much the parts of its loss count  #? apart
+    sums: list[list[Tensor | None]] = field(default_factory=list)  # their gradients, one a weight  #? apart
     clip: float | None = None  #? clips
     noise: float = 0.0  #? noise
     watches: str = ""  # what its schedule looks at after each epoch  #? plateau
@@ -378,7 +387,8 @@ def take_turn(player: Player, model: Model, batch: dict[str, Tensor], turn: int)
         raise FloatingPointError(f"{player.name} is {loss.item()} after {turn} steps.")
     loss.backward($inputs)  #: GRADIENTS  #? each
     weight = $weight  #? gathers
-    (weight * loss).backward(inputs=player.weights)  #? gathers
+    (weight * loss).backward(inputs=player.weights)  #? adds
+    gather(player, found.pop("$parts", loss[None]), found.pop("$counts", torch.tensor([weight])))  #? apart
     player.gathered += 1  #? gathers
     player.weight += weight  #? gathers
     if player.gathered == player.accumulate:  #? gathers
@@ -400,10 +410,31 @@ return {"loss": torch.as_tensor(loss), "accepted": torch.as_tensor(accepted)}  #
 return {"loss": torch.as_tensor(found)}  #? not drawn
 """
 
+GATHER = '''
+def gather(player: Player, parts: Tensor, counts: Tensor) -> None:
+    """Add up the gradients of a loss part by part, each times how much the batch counts for it."""
+    if not player.counts:
+        player.counts = [0.0] * len(parts)
+        player.sums = [[None] * len(player.weights) for _ in parts]
+    for at, (part, count) in enumerate(zip(parts, counts.tolist(), strict=True)):
+        player.counts[at] += count
+        found = torch.autograd.grad(part, player.weights, retain_graph=True, allow_unused=True)
+        for number, gradient in enumerate(found):
+            if gradient is not None:
+                before = player.sums[at][number]
+                player.sums[at][number] = count * gradient + (0 if before is None else before)
+'''
+
 UPDATE = '''
 def update(player: Player, turn: int) -> None:
     """Move the weights along the mean of the gradients that were gathered."""
-    for weights in player.weights:  #: GRADIENTS
+    for sums, count in zip(player.sums, player.counts, strict=True):  #? apart
+        for weights, total in zip(player.weights, sums, strict=True):
+            if total is not None:
+                mean = total / (count or 1.0)
+                weights.grad = mean if weights.grad is None else weights.grad + mean
+    player.counts, player.sums = [], []  #? apart
+    for weights in player.weights:  #: GRADIENTS  #? adds
         if weights.grad is not None:
             weights.grad /= player.weight or 1.0
     player.gathered, player.weight = 0, 0.0

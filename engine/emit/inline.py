@@ -47,13 +47,14 @@ def objective_lines(
     weights: Mapping[str, float],
     trained: frozenset[str],
     penalties: Sequence[Expr] = (),
+    gathers: bool = False,
 ) -> list[Statement]:
     """The function of an objective: "loss" is the weighted sum of the loss nodes `weights`, and its parts.
 
     What lies before every trained node is computed without gradients.
     """
     computed = inline(made, list(weights), trained)
-    return function_lines(made, function, doc, computed, weighed(made, weights), penalties=penalties)
+    return function_lines(made, function, doc, computed, weighed(made, weights), penalties, gathers)
 
 
 def measuring_inline(

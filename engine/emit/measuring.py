@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from engine.catalogue import Data, Loss, Measure, NodeType, Source, Wire
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
-from engine.catalogue.symbols import Expr, carried, lift, name
+from engine.catalogue.symbols import Expr, carried, lift, name, torch
 from engine.catalogue.traits import Squash
-from engine.data.batch import WEIGHT
+from engine.data.batch import COUNTS, MEANS, PARTS, WEIGHT
 from engine.emit.batching import lengths_of_batch
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.emit.statements import Statement, quoted, returned_dict, statement, tapped, tree, under
@@ -81,20 +82,46 @@ def function_lines(
     computed: Computed,
     weights: Mapping[str, float],
     penalties: Sequence[Expr] = (),
+    gathers: bool = False,
 ) -> list[Statement]:
     """A function that returns "loss", the sum of losses times `weights` and of penalties, and its parts.
 
     Its value called "weight" is how much the batch counts, where all losses count it alike and not by its
-    examples.
+    examples. Where they don't, and the gradients of several batches are added up (`gathers`), "parts" (P,)
+    are the terms of the sum and "counts" (P,) how much the batch counts for each.
     """
     body, items = _losses(made, computed, weights, penalties)
     weight, *others = counts_of(made, weights, computed)
     if weight is not None and not others:  # losses that count it in several ways are summed by its examples
         items.append((WEIGHT, weight, weight, None))
         doc += f' "{WEIGHT}" is how much the batch counts.'
+    elif others and gathers:
+        parts, counts = _apart(made, computed, weights, items, penalties)
+        items += [(PARTS, parts, parts, None), (COUNTS, counts, counts, None)]
+        doc += f' "{COUNTS}" says how much the batch counts for each of its "{PARTS}".'
     head = f"def {function}(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:"
     doc_line = Statement(f'"""{doc}"""')
     return [under(head, [doc_line, *computed.lines, *body, *returned_dict(items)])]
+
+
+def _apart(
+    made: Assembly,
+    computed: Computed,
+    weights: Mapping[str, float],
+    items: Sequence[Item],
+    penalties: Sequence[Expr],
+) -> tuple[Expr, Expr]:
+    """The terms of a sum of losses, and how much a batch counts for each; penalties count with its rows."""
+    values = {key: value for key, value, _, _ in items}
+    parts = [
+        values[made.losses[one]] if w == 1 else w * values[made.losses[one]] for one, w in weights.items()
+    ]
+    counts = [counted(made, computed, one) for one in weights]
+    if penalties:
+        parts.append(reduce(_plus, penalties))
+        counts.append(None)
+    numbers = [name("float")(rows_of(made) if count is None else count) for count in counts]
+    return torch.stack(parts), torch.tensor(numbers)
 
 
 def measure_lines(
@@ -119,10 +146,47 @@ def measure_lines(
         rows = rows_of(made)
         alone = next(iter(weights), "")
         items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
+        items += _means(made, computed, [*weights, *metrics], rows)
         further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
     head = f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:"
     doc_line = Statement(f'"""{doc}"""')
     return [under(head, [doc_line, *computed.lines, *body, *returned_dict([*items, *further])])]
+
+
+def _means(made: Assembly, computed: Computed, measures: Iterable[str], rows: Expr) -> list[Item]:
+    """What values that are no means are computed from, with how much the batch counts."""
+    found: list[Item] = []
+    for one in measures:
+        node_type = made.book.types[one]
+        assert isinstance(node_type, Measure)
+        means = node_type.means(**compared(made, computed, one))
+        if means is not None:
+            weight = rows if (count := counted(made, computed, one)) is None else count
+            pair = lift((means, weight))
+            found.append((f"{key_of(made, one)}{MEANS}", pair, pair, None))
+    return found
+
+
+def key_of(made: Assembly, one: str) -> str:
+    """By which key the value of a loss or metric node is measured."""
+    if one in made.metrics:
+        return made.metrics[one]
+    losses = [node for node in made.graph.nodes if isinstance(made.book.types[node], Loss)]
+    return made.losses[one] if len(losses) > 1 else "loss"
+
+
+def of_means(made: Assembly, means: Expr) -> dict[str, Expr]:
+    """How the values of a split are computed from their means, by key, for those that are none themselves."""
+    found: dict[str, Expr] = {}
+    for one in made.graph.order():
+        node_type = made.book.types[one]
+        if isinstance(node_type, Measure) and type(node_type).means is not Measure.means:
+            key = key_of(made, one)
+            value = node_type.of_means(means[f"{key}{MEANS}"])
+            made.measured |= value.carries
+            factor = weight_of(node_type) if key == "loss" else 1
+            found[key] = value if factor == 1 else factor * value
+    return found
 
 
 def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr) -> Item:
@@ -141,7 +205,22 @@ def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Statement]:
     for one in losses:
         weight, part = weight_of(made.book.types[one]), name("found")[made.losses[one]]
         total = _plus(total, part if weight == 1 else weight * part)
-    return tree(EVALUATE_COUNTED, several=len(losses) > 1, total=total)
+    values = of_means(made, name("means"))
+    whole = [
+        Statement(str(name("float")(value)), target=f"found[{quoted(key)}]") for key, value in values.items()
+    ]
+    several, means = len(losses) > 1, bool(values)
+    return tree(
+        EVALUATE_COUNTED,
+        several=several,
+        total=total,
+        means=means,
+        single=not several and not means,
+        counted=several and not means,
+        found=several or means,
+        whole=whole,
+        suffix=MEANS,
+    )
 
 
 def counted(made: Assembly, computed: Computed, one: str) -> Expr | None:
@@ -168,6 +247,9 @@ def counts_of(made: Assembly, losses: Iterable[str], computed: Computed | None =
 def uneven(made: Assembly) -> bool:
     """Whether a loss or metric of the graph counts other than by the number of examples."""
     measures = [one for one in made.graph.nodes if isinstance(made.book.types[one], Measure)]
+    kinds = [one for one in made.book.types.values() if isinstance(one, Measure)]
+    if any(type(one).means is not Measure.means for one in kinds):
+        return True
     return any(found is not None for found in counts_of(made, measures))
 
 
@@ -219,11 +301,16 @@ def measured(made: Assembly, computed: Computed, one: str, taps: bool) -> Expr:
 
 
 def _built(made: Assembly, computed: Computed, one: str, taps: bool) -> NodeCode:
-    node_type, wires = made.book.types[one], wires_into(made, computed, one, taps)
-    if by_places(node_type, made.book.inputs(one)) != made.book.inputs(one):
-        wires = {port: place_by_place(wire) for port, wire in wires.items()}
     with blamed(one):
-        return build(node_type, "loss", wires)
+        return build(made.book.types[one], "loss", compared(made, computed, one, taps))
+
+
+def compared(made: Assembly, computed: Computed, one: str, taps: bool = False) -> dict[str, Wire]:
+    """What a loss or metric node compares, by port."""
+    wires = wires_into(made, computed, one, taps)
+    if by_places(made.book.types[one], made.book.inputs(one)) != made.book.inputs(one):
+        return {port: place_by_place(wire) for port, wire in wires.items()}
+    return wires
 
 
 def place_by_place(wire: Wire) -> Wire:
@@ -324,15 +411,21 @@ EVALUATE_COUNTED = '''
 def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     """The means over what counts in a split, with dropout off."""
     model.eval()
-    sums: dict[str, float] = {}
+    sums: dict[str, float] = {}  #? not means
+    sums: dict[str, Tensor] = {}  #? means
     weights: dict[str, float] = {}
     for batch in batches(split):
         for name, (value, weight) in measure(model, batch).items():
-            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()
+            sums[name] = sums.get(name, 0.0) + float(weight) * value.item()  #? not means
+            value = float(weight) * value.cpu().double()  #? means
+            sums[name] = sums[name] + value if name in sums else value  #? means
             weights[name] = weights.get(name, 0.0) + float(weight)
     model.train()
-    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? not several
-    found = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? several
+    return {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? single
+    found = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? counted
+    means = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? means
+    found = {name: value.item() for name, value in means.items() if not name.endswith("$suffix")}  #? means
+    <whole>  #? means
     found["loss"] = $total  #? several
-    return found  #? several
+    return found  #? found
 '''

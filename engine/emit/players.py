@@ -33,7 +33,7 @@ from engine.emit.inline import (
 from engine.emit.loops import phased
 from engine.emit.loops.phased import can_be_phased
 from engine.emit.loops.resting import with_modes
-from engine.emit.measuring import uneven
+from engine.emit.measuring import counts_of, uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, SET_MODES, factory_lines, phase_class
@@ -95,6 +95,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     facts = Features(
         plan,
         counted=uneven(made) or bool(made.replays),
+        apart=not distributed and len(counts_of(made, losses)) > 1,
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
         rows=weight_text(made.counting().name, False),
@@ -383,7 +384,8 @@ def _player(
     penalties = penalty_terms(objective.penalties, name(names.weights)(name("model")))
     doc = _doc(made, objective, [one for one in paths], whole)
     function = names.clean or names.function
-    found.parts.append(objective_lines(made, function, doc, weights, trained, penalties))
+    gathers = objective.accumulate > 1 and found.facts.apart
+    found.parts.append(objective_lines(made, function, doc, weights, trained, penalties, gathers))
     if names.clean:
         found.parts.append(_adversary(made, objective, names, needed, doc.rstrip(".")))
     moves = "" if whole else _moved(objective, names, rates)

@@ -28,6 +28,7 @@ from engine.catalogue import Catalogue
 from engine.catalogue import Source as EngineSource
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
+from engine.data.batch import MEANS
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
 from engine.document import crashes
@@ -129,7 +130,8 @@ class Program:
         measure = self._names.get("measure")
         if measure is not None:
             found = measure(model, batch)
-            return {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
+            values = {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
+            return {key: value for key, value in values.items() if not key.endswith(MEANS)}
         self.forward(model, batch)
         return {}
 

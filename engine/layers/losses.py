@@ -37,9 +37,9 @@ def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float]
     return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
 
 
-def sparse_code(x: Tensor, rate: float) -> Tensor:
-    """Σ KL(rate ‖ mean activity) over the units of x (N, ...) in 0..1: 0 where each is active so often."""
-    active = x.flatten(1).mean(0).clamp(1e-6, 1 - 1e-6)
+def sparse_code(active: Tensor, rate: float) -> Tensor:
+    """Σ KL(rate ‖ mean activity) over units (D,), `active` in 0..1 on average: 0 where each is so often."""
+    active = active.clamp(1e-6, 1 - 1e-6)
     rest = (1 - rate) * torch.log((1 - rate) / (1 - active))
     return (rate * torch.log(rate / active) + rest).sum()
 
@@ -49,14 +49,16 @@ def distilled(
 ) -> Tensor:
     """Cross-entropy of scores (N, classes) with those of a teacher, both softened, times temperature².
 
-    With a target (N,), the teacher counts `weight` and the right class the rest. Source: Hinton, Vinyals and
-    Dean 2015 (temperature² keeps the gradients of one size).
+    With a target (N, ...), the teacher counts `weight` and the right class the rest; at places of class -100
+    neither does. Source: Hinton, Vinyals and Dean 2015 (temperature² keeps the gradients of one size).
     """
     belief = F.softmax(teacher.detach() / temperature, 1)
-    soft = temperature**2 * F.cross_entropy(student / temperature, belief)
+    soft = temperature**2 * F.cross_entropy(student / temperature, belief, reduction="none")
     if target is None:
-        return soft
-    return weight * soft + (1 - weight) * F.cross_entropy(student, target)
+        return soft.mean()
+    counts = target != -100
+    both = weight * soft + (1 - weight) * F.cross_entropy(student, target, reduction="none")
+    return (both * counts).sum() / counts.sum().clamp(min=1)
 
 
 def covariance_gap(features: Tensor, others: Tensor) -> Tensor:

@@ -29,7 +29,7 @@ from torch.nn.modules.dropout import _DropoutNd
 from torch.nn.parallel import DistributedDataParallel
 
 from engine.catalogue.training.optimisers import OPTIMISERS, SAMPLERS
-from engine.data.batch import WEIGHT
+from engine.data.batch import COUNTS, PARTS, WEIGHT
 from engine.data.portable import portable_source
 from engine.devices import choose_device
 from engine.emit.distributed import SIDE_BY_SIDE
@@ -286,6 +286,8 @@ class SharedProgram:
             ignore(joined, others)
             known = self._joined[player.name] = player, DistributedDataParallel(joined)
         found: dict[str, Tensor] = known[1](part)
+        for key in (PARTS, COUNTS):  # the parts of a batch are weighed by their rows
+            found.pop(key, None)
         weight = found.pop(WEIGHT, None)
         mine = float(part.size) if weight is None else float(weight) * bool(part.size)
         whole, totals = self._summed(found, mine)

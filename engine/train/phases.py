@@ -260,7 +260,10 @@ class Phases:
             "began_after": self.began_after,
             "averaged_at": self.averaged_at,
             "averages": [average.count for average in self.averages],
-            "gathered": [[getattr(one, "gathered", 0), getattr(one, "weight", 0.0)] for one in self.players],
+            "gathered": [
+                [getattr(one, "gathered", 0), getattr(one, "weight", 0.0), getattr(one, "counts", [])]
+                for one in self.players
+            ],
             "sums": {name: list(pair) for name, pair in self.sums.items()},
         }
 
@@ -273,9 +276,12 @@ class Phases:
         self.configure(run)
         for average, count in zip(self.averages, facts["averages"], strict=True):
             average.count = count
-        for player, (count, weight) in zip(self.players, facts.get("gathered", ()), strict=False):
+        for player, (count, weight, *more) in zip(self.players, facts.get("gathered", ()), strict=False):
             if count:
                 player.gathered, player.weight = count, weight
+            if more and more[0]:
+                player.counts = list(more[0])
+                player.sums = [[None] * len(player.weights) for _ in player.counts]
 
     def _looked_at(self, run: Run) -> set[str]:
         return {key for key, _, _ in run.program.phases[self.number].until}

@@ -41,6 +41,10 @@ def capture(run: Run) -> tuple[Tensors, Facts]:
     if any(getattr(player, "accumulate", 1) > 1 for player in run.phases.players):
         weights = run.model.named_parameters()
         tensors |= {f"gradient/{name}": weight.grad for name, weight in weights if weight.grad is not None}
+    for place, player in enumerate(run.phases.players):
+        for part, sums in enumerate(getattr(player, "sums", ())):
+            sums = {f"sums{place}/{part}/{at}": total for at, total in enumerate(sums) if total is not None}
+            tensors |= sums
     for name, state in random_state(run.settings.device).items():
         tensors[f"random/{name}"] = state
     tensors["order/start"], tensors["order/now"] = run.order, run.shuffle.get_state()
@@ -115,6 +119,10 @@ def restore(run: Run, tensors: Tensors, facts: Facts) -> None:
         for name, gradient in _under("gradient/", tensors).items():
             weight = run.model.get_parameter(name)
             weight.grad = gradient.to(weight.device)
+        for place, player in enumerate(run.phases.players):
+            for key, total in _under(f"sums{place}/", tensors).items():
+                part, at = map(int, key.split("/"))
+                player.sums[part][at] = total.to(player.weights[at].device)
         states = [(facts["optimiser"], facts["schedule"]), *facts.get("others", [])]
         for place, ((optimiser, schedule), (state, planned)) in enumerate(
             zip(movers_of(run), states, strict=True)

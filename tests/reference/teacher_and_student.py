@@ -82,14 +82,16 @@ def distilled(
 ) -> Tensor:
     """Cross-entropy of scores (N, classes) with those of a teacher, both softened, times temperature².
 
-    With a target (N,), the teacher counts `weight` and the right class the rest. Source: Hinton, Vinyals and
-    Dean 2015 (temperature² keeps the gradients of one size).
+    With a target (N, ...), the teacher counts `weight` and the right class the rest; at places of class -100
+    neither does. Source: Hinton, Vinyals and Dean 2015 (temperature² keeps the gradients of one size).
     """
     belief = F.softmax(teacher.detach() / temperature, 1)
-    soft = temperature**2 * F.cross_entropy(student / temperature, belief)
+    soft = temperature**2 * F.cross_entropy(student / temperature, belief, reduction="none")
     if target is None:
-        return soft
-    return weight * soft + (1 - weight) * F.cross_entropy(student, target)
+        return soft.mean()
+    counts = target != -100
+    both = weight * soft + (1 - weight) * F.cross_entropy(student, target, reduction="none")
+    return (both * counts).sum() / counts.sum().clamp(min=1)
 
 
 class Model(nn.Module):

@@ -14,6 +14,7 @@ from engine.document.graph import Project
 from engine.document.plan import WHOLE, Choice, Minimise, Phase, Plan, Stop
 from engine.optim.updates import updates_per_epoch
 from engine.train.loop import Run
+from engine.train.state import capture, restore
 from tests.engine.emit.test_players import exported, trained
 from tests.engine.sketches import Sketch
 from tests.engine.train.networks import run_of
@@ -48,6 +49,36 @@ def two_losses(plan: Plan) -> Project:
     return project
 
 
+def apart(plan: Plan) -> Project:
+    """Two losses of one layer that count different rows: one leaves out a class, the other weighs them."""
+    project = flowers(plan, {"ignored": 2})
+    sketch = Sketch()
+    sketch.project = project
+    weights = {"class_weights": (1.0, 5.0, 2.0), "weight": 0.5}
+    sketch.add("CrossEntropy", "other", weights, prediction="n2", target="n1.species")
+    sketch.add("ActivityL1", "spread", {"weight": 0.1}, x="n2")
+    return project
+
+
+def sparse(plan: Plan) -> Project:
+    """A code whose mean activity over all rows counts, beside a loss; alone in `sparse_alone`."""
+    project = flowers(plan)
+    sketch = Sketch()
+    sketch.project = project
+    code = sketch.add("Sigmoid", "code", x="n2")
+    sketch.add("SparseCode", "sparsity", {"weight": 0.3}, x=code)
+    return project
+
+
+def sparse_alone(plan: Plan) -> Project:
+    sketch = Sketch()
+    data = sketch.add("Iris", "iris")
+    code = sketch.add("Linear", "code", {"units": 3, "activation": "sigmoid"}, x=f"{data}.features")
+    sketch.add("SparseCode", "sparsity", {"weight": 0.3}, x=code)
+    sketch.project.plan = plan
+    return sketch.project
+
+
 def hidden(plan: Plan) -> Project:
     project = masked()
     project.plan = plan
@@ -67,14 +98,14 @@ def test_values(run: Run) -> dict[str, float]:
 test_values.__test__ = False  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("project", [weighted, hidden, two_losses])
+@pytest.mark.parametrize("project", [weighted, hidden, two_losses, apart, sparse, sparse_alone])
 def test_values_of_a_split_do_not_depend_on_the_batch_size(project: Any) -> None:
     found = []
     for batch in SIZES:
         plan = Plan(batch=batch).with_(optimiser=STILL, epochs=1, restore_best=False)
         run = run_of(project(plan))
         results = test_values(run)
-        found.append([*results.values(), *(run.history[-1][key] for key in ("val_loss", "val_accuracy"))])
+        found.append([*results.values(), *(v for k, v in run.history[-1].items() if k.startswith("val_"))])
     for values in found[1:]:
         assert values == pytest.approx(found[0], abs=1e-6)
 
@@ -91,6 +122,18 @@ def test_they_are_those_of_the_whole_split() -> None:
     assert found["test_accuracy"] == pytest.approx(right.item(), abs=1e-6)
 
 
+def test_the_activity_of_a_code_is_that_of_the_whole_split() -> None:
+    for project, factor, key in ((sparse, 1.0, "test_sparsity"), (sparse_alone, 0.3, "test_loss")):
+        run = run_of(project(Plan(batch=7).with_(optimiser=STILL, epochs=1, restore_best=False)))
+        found = test_values(run)
+        with torch.no_grad():
+            computed = run.model(run.data["test"]["features"])
+        code = torch.sigmoid(computed[0]) if project is sparse else computed
+        active = code.mean(0).double()
+        wanted = (0.05 * (0.05 / active).log() + 0.95 * (0.95 / (1 - active)).log()).sum()
+        assert found[key] == pytest.approx(factor * wanted.item(), abs=1e-6)
+
+
 PLANS = {
     "plain": Plan(batch=16).with_(epochs=2),
     "clipped": one_phase(Minimise(clip=0.5), batch=16),
@@ -99,7 +142,7 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("project", [weighted, hidden, two_losses, flowers])
+@pytest.mark.parametrize("project", [weighted, hidden, two_losses, flowers, apart, sparse])
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
 def test_the_export_counts_as_the_application_does(project: Any, plan: Plan) -> None:
     lines, run = trained(project(plan))
@@ -143,7 +186,7 @@ def test_a_split_in_which_nothing_counts_has_no_value() -> None:
 SGD = Choice("SGD", {"lr": 0.1, "momentum": 0.0})
 
 
-@pytest.mark.parametrize("project", [weighted, flowers])
+@pytest.mark.parametrize("project", [weighted, flowers, apart])
 def test_gathered_gradients_are_those_of_one_large_batch(project: Any) -> None:
     large = run_of(project(one_phase(Minimise(optimiser=SGD, clip=1e9), batch=32)))
     small = run_of(project(one_phase(Minimise(optimiser=SGD, accumulate=4), batch=8)))
@@ -151,6 +194,20 @@ def test_gathered_gradients_are_those_of_one_large_batch(project: Any) -> None:
         test_values(run)
     for name, value in large.model.state_dict().items():
         torch.testing.assert_close(small.model.state_dict()[name], value, rtol=0, atol=1e-5)
+
+
+def test_a_run_that_goes_on_between_batches_has_what_it_gathered() -> None:
+    plan = one_phase(Minimise(optimiser=SGD, accumulate=4), batch=8)
+    whole, first, second = (run_of(apart(plan)) for _ in range(3))
+    test_values(whole)
+    for _ in range(6):
+        first.advance()
+    tensors, facts = capture(first)
+    assert any(name.startswith("sums0/") for name in tensors)
+    restore(second, {name: value.clone() for name, value in tensors.items()}, facts)
+    test_values(second)
+    for name, value in whole.model.state_dict().items():
+        assert second.model.state_dict()[name].equal(value)
 
 
 def test_what_is_left_over_is_stepped_on_at_the_end_of_an_epoch() -> None:
