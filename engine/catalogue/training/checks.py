@@ -57,9 +57,13 @@ def check_objective(objective: Minimise, weights: int = 0) -> None:
 
 def _check_general(plan: Plan) -> None:
     """Check what only a general plan may ask for. Errors: `EmitError`, `ParamError`."""
-    kinds = {make_optimiser(one.optimiser).closure for one in plan.minimised} - {""}
-    if len(kinds) > 1:
-        raise EmitError("One plan cannot mix optimisers that ask for losses in different ways.")
+    asking = [found for step in plan.minimised if (found := make_optimiser(step.optimiser)).closure]
+    other = next((found for found in asking if found.closure != asking[0].closure), None)
+    if other is not None:
+        raise EmitError(
+            f"{asking[0].title} and {other.title} ask for losses in different ways; a plan can have one way.",
+            fix="Let one be of the other's kind, or one that takes gradients as they come, such as Adam.",
+        )
     for phase in plan.phases:
         stop_tests(phase.stop.also, lambda _: True)
         for one in phase.objectives:
