@@ -143,8 +143,6 @@ class MainWindow(QMainWindow):
         again = self.open_files.paths() if self.open_files.wanted and not asked else []
         front = self.open_files.front()
         self.files.offer_recovery()
-        if left_out := self.workspace.catalogue.left_out.values():
-            self.tell(" ".join([*left_out, "Its nodes are left out."]), "warning")
         self.files.open_any(paths)
         for path in again:
             self.files.open_path(path)
@@ -152,6 +150,9 @@ class MainWindow(QMainWindow):
             self.documents.show(page)
         for example in examples:
             self.files.open_example(example_path(example))
+        # Last, for a page that comes to the front takes the banner; what it says of a file goes first.
+        if (left_out := self.workspace.catalogue.left_out.values()) and self.banner.isHidden():
+            self.tell(" ".join([*left_out, "Its nodes are left out."]), "warning")
 
     def show_workbench(self) -> None:
         """Shows canvas and panels of the document in front, in place of the welcome page."""

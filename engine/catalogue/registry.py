@@ -152,7 +152,7 @@ def load_catalogue() -> Catalogue:
         try:
             CATALOGUE.add_all(entry.load())
         except (Exception, SystemExit) as error:  # a third party's module may fail in any way
-            reason = kind_and_reason(error)
+            reason = kind_and_reason(error).rstrip(".") + "."
             sentence = f"The node package {entry.name!r} could not be loaded. {reason}"
             if entry.name == OWN:
                 raise EmitError(sentence) from error

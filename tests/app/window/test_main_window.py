@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QSplitter, QWidget
 
 from app.theme import choose_theme, current_theme
 from app.window import file_commands, main_window
@@ -440,3 +440,14 @@ def test_the_views_take_the_place_of_the_canvas_or_a_window_of_their_own(window:
     assert own.isChecked() and views.dock.window() is views.own_window
     own.trigger()
     assert not own.isChecked() and views.dock.window() is window
+
+
+def test_a_broken_node_package_is_named_though_an_example_is_opened(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = {"bad": "The node package 'bad' could not be loaded."}
+    monkeypatch.setattr(window.workspace.catalogue, "left_out", broken)
+    window.begin(examples=["iris"])
+    assert window.banner.isVisible()
+    shown = " ".join(label.text() for label in window.banner.findChildren(QLabel))
+    assert "'bad' could not be loaded" in shown and "Its nodes are left out." in shown
