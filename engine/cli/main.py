@@ -98,6 +98,10 @@ def _parser() -> argparse.ArgumentParser:
     checking = command("check", _check, "look for problems, and show shapes and sizes")
     training = command("train", _train, "train a project and keep the run in a folder")
     exporting = command("export", _export, "write a project as Python of its own")
+    importing = command("import", _import, "open exported Python as a project: a script, package or notebook")
+    importing.add_argument("python", type=Path, metavar="F", help="the .py, .ipynb, or the package's folder")
+    importing.add_argument("--out", type=Path, required=True, metavar="P", help="the project file to write")
+    importing.add_argument("--replace", action="store_true", help="write over a file at --out")
     running = command("run", _run, "list a project's procedures, or run one over trained weights")
     for one in (checking, training, exporting, running):
         one.add_argument("project", metavar="P", help="project file, or gallery:ID")
@@ -305,6 +309,26 @@ def _export(options: argparse.Namespace) -> int:
     reads = options.with_data or options.fast or options.verify
     project = open_project(options.project, catalogue, options.allow_outside or not reads)
     return cli_export.export(project, catalogue, options)
+
+
+def _import(options: argparse.Namespace) -> int:
+    if options.out.exists() and not options.replace:
+        warn(f"neuroloom import: {options.out} is there already; add --replace to write over it.")
+        return USAGE
+    from engine.document.files import save_project
+    from engine.importers.opening import open_python
+
+    opened = open_python(options.python, load_catalogue())
+    save_project(opened.project, options.out)
+    count = len(opened.project.graph.nodes)
+    if options.json:
+        left = [{"place": str(one.place or ""), "message": one.message} for one in opened.findings]
+        say(json.dumps({"project": str(options.out), "nodes": count, "left": left}))
+    else:
+        for one in opened.findings:
+            say(str(one))
+        say(f"{options.out}: {count} nodes" + ("" if not opened.findings else ", but not the lines above"))
+    return PROBLEMS if opened.findings else OK
 
 
 # -- nodes
