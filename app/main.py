@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-COMMANDS = ("gallery", "check", "train", "export", "run", "runs", "data", "nodes")
+COMMANDS = ("gallery", "check", "train", "export", "import", "run", "runs", "data", "nodes")
 _EXAMPLE = "gallery:"
 USAGE = f"""usage: neuroloom [FILE ...]        open the window: projects and gallery:ID in tabs, data as nodes
        neuroloom COMMAND ...       work without a window: {", ".join(COMMANDS)}
