@@ -19,6 +19,8 @@ from engine.values import counted
 
 HEIGHT = 32
 GOOD = 0.9  # an accuracy from which on it is shown in green
+# Where a part of the words of a run begins that can be left out.
+_PART = re.compile(r" · | in (?:epoch )?\d| of (?:batches|all rows)")
 
 
 def time_left(seconds: float) -> str:
@@ -36,6 +38,17 @@ def time_left(seconds: float) -> str:
 def slashed(words: str) -> str:
     """`Epoch 3/20` for `Epoch 3 of 20`; batches of 16 stay as they are."""
     return re.sub(r"(?<=\d) of (?=\d)", "/", words)
+
+
+def shortened(words: str) -> list[str]:
+    """The words of a run, the longest first; whole parts are left out from the end, and no number is cut.
+
+    `Epoch 3 of 20 · step 510` is also `Epoch 3/20 · step 510`, `Epoch 3/20 · 510` and `Epoch 3/20`.
+    """
+    brief = slashed(words)
+    ways = [words, brief, brief.replace(" · step ", " · ")]
+    ways += [brief[: part.start()] for part in reversed(list(_PART.finditer(brief)))]
+    return list(dict.fromkeys(ways))
 
 
 class ProgressText(QWidget):
@@ -87,7 +100,7 @@ class ProgressText(QWidget):
             if progress.phases > 1:  # whose epochs need not be of one length
                 fraction = min(1.0, progress.epoch / epochs)
                 epoch = min(progress.epoch + 1, epochs)
-                left = f"Phase {progress.phase} of {progress.phases} · epoch {epoch} of {epochs}"
+                left = f"Epoch {epoch} of {epochs} · phase {progress.phase} of {progress.phases}"
             if state == "finished":
                 left = f"Finished · {counted(progress.epoch, 'epoch')}"
                 if progress.step != progress.epoch:  # more than one batch in an epoch
@@ -121,13 +134,14 @@ class ProgressText(QWidget):
         metrics = QFontMetrics(theme.font(SMALL))
         left, right = self._words
         line = QRectF(0, 2, self.width(), 18)
-        room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
-        counted = slashed(left)
-        for shorter in (counted, counted.replace(" · step ", " · ")):
-            if metrics.horizontalAdvance(left) > room:
-                left = shorter
-        if metrics.horizontalAdvance(left) > room:  # a number that is cut is another one
-            right, room = "", self.width()
+        ways = shortened(left)
+        # how long a run still takes says more than its steps, and its epoch says more than that
+        for right in dict.fromkeys((right, "")):
+            room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
+            fitting = [way for way in ways if metrics.horizontalAdvance(way) <= room]
+            if fitting:
+                break
+        left = fitting[0] if fitting else ways[-1]
         painter.setPen(theme.text)
         shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)

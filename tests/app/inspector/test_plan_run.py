@@ -90,7 +90,7 @@ def test_a_run_of_several_phases_tells_which_one(qtbot: QtBot) -> None:
     qtbot.addWidget(text)
     progress = Progress(epoch=6, epochs=12, step=600, steps_per_epoch=1, phase=2, phases=3)
     text.show_progress("running", progress, "")
-    assert text.text() == "Phase 2 of 3 · epoch 7 of 12"
+    assert text.text() == "Epoch 7 of 12 · phase 2 of 3"
     assert text.fraction == 0.5  # steps mean nothing where batches differ
 
 

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.runs.progress import TrainingBar, best_metric, newest_metric
-from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, slashed, time_left
+from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, shortened, slashed, time_left
 from app.window.top_bar import HEIGHT, TopBar
 from app.workspace.workspace import Workspace
 from engine.document.names import spoken
@@ -152,6 +152,25 @@ def test_before_the_engine_is_there_the_plan_that_was_opened_is_told(controls: C
     controls.qtbot.waitUntil(lambda: progress.text().startswith(plan))
     assert slashed(plan) == plan
     assert slashed("Epoch 3 of 20 · step 4 of 9") == "Epoch 3/20 · step 4/9"
+
+
+@pytest.mark.parametrize(
+    ("words", "shortest"),
+    [
+        ("Epoch 80 of 120 · step 1,520", "Epoch 80/120"),
+        ("Epoch 7 of 12 · phase 2 of 3", "Epoch 7/12"),
+        ("Finished · 30 epochs · 510 steps", "Finished"),
+        ("Stopped in epoch 3 · step 400", "Stopped"),
+        ("120 epochs of batches of 32", "120 epochs"),
+        ("10 epochs of all rows at once", "10 epochs"),
+        ("12 epochs in 2 phases", "12 epochs"),
+    ],
+)
+def test_words_without_room_leave_out_whole_parts(words: str, shortest: str) -> None:
+    ways = shortened(words)
+    assert ways[0] == words and ways[-1] == shortest
+    assert all(len(longer) > len(shorter) for longer, shorter in pairwise(ways))
+    assert "Finished · 30 epochs" in shortened("Finished · 30 epochs · 510 steps")
 
 
 def test_an_engine_that_cannot_start_trains_nothing(controls: Controls) -> None:
