@@ -132,18 +132,19 @@ class ProgressText(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(SMALL))
         metrics = QFontMetrics(theme.font(SMALL))
-        left, right = self._words
         line = QRectF(0, 2, self.width(), 18)
-        ways = shortened(left)
+        words, beside = self._words
+        ways = shortened(words)
+        left, right, room = ways[-1], "", self.width()
         # how long a run still takes says more than its steps, and its epoch says more than that
-        for right in dict.fromkeys((right, "")):
-            room = self.width() - (metrics.horizontalAdvance(right) + 12 if right else 0)
-            fitting = [way for way in ways if metrics.horizontalAdvance(way) <= room]
-            if fitting:
+        for other in dict.fromkeys((beside, "")):
+            free = self.width() - (metrics.horizontalAdvance(other) + 12 if other else 0)
+            fitting = next((way for way in ways if metrics.horizontalAdvance(way) <= free), None)
+            if fitting is not None:
+                left, right, room = fitting, other, free
                 break
-        left = fitting[0] if fitting else ways[-1]
         painter.setPen(theme.text)
-        shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, int(room))
+        shown = metrics.elidedText(left, Qt.TextElideMode.ElideRight, room)
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.setPen(theme.dim)
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)

@@ -14,7 +14,15 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.runs.progress import TrainingBar, best_metric, newest_metric
-from app.runs.run_status import DeviceChip, MetricText, ProgressText, device_words, shortened, slashed, time_left
+from app.runs.run_status import (
+    DeviceChip,
+    MetricText,
+    ProgressText,
+    device_words,
+    shortened,
+    slashed,
+    time_left,
+)
 from app.window.top_bar import HEIGHT, TopBar
 from app.workspace.workspace import Workspace
 from engine.document.names import spoken
