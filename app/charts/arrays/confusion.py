@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from app.theme import SMALL, Theme, current_theme
 
 AXIS = 18
 TITLE, TITLES_FROM = 15, 140  # pixels of the names of the axes, and of a plot's height that has room for them
+FROM_MATRIX = 2  # pixels between the matrix and the names below it
+GAP = 4  # pixels between two names side by side
+LINES = 3  # of names below the columns, at most
 ROOMY_CELL = 38  # pixels of a cell that holds its number with ease
 
 
@@ -43,6 +47,33 @@ def short_names(names: Sequence[str]) -> tuple[str, ...]:
     return short if all(short) else tuple(names)
 
 
+class Below(NamedTuple):
+    """The names below the columns of a matrix: how many lines they take, and where each stands."""
+
+    lines: int
+    places: tuple[tuple[str, int, int], ...]  # name, line from 0, pixels from the left end of the matrix
+
+
+def names_below(
+    names: Sequence[str], widths: Sequence[int], side: int, room: range, most: int = LINES
+) -> Below:
+    """Names of `widths` pixels in the middle below columns of `side` pixels, none in the way of another.
+
+    They stand within `room`, in pixels from the left end of the matrix, on as few lines as do. Where `most`
+    lines are too few, every second, third, ... name stands there alone.
+    """
+    lefts = [int((at + 0.5) * side - width / 2) for at, width in enumerate(widths)]
+    for every in range(1, len(names) + 1):
+        shown = range(0, len(names), every)
+        if any(lefts[at] < room.start or lefts[at] + widths[at] > room.stop for at in shown):
+            continue
+        for lines in range(1, most + 1 if every == 1 else 2):
+            pairs = zip(shown, shown[lines:], strict=False)
+            if all(lefts[one] + widths[one] + GAP <= lefts[other] for one, other in pairs):
+                return Below(lines, tuple((names[at], at // every % lines, lefts[at]) for at in shown))
+    return Below(1, ())
+
+
 COUNTS, OF_RIGHT, OF_ANSWERED = "counts", "of right", "of answered"
 
 
@@ -60,6 +91,7 @@ class Confusion(Plot):
         self._names: tuple[str, ...] = ()
         self._side = 1  # logical pixels of a cell
         self._left = AXIS
+        self._below = Below(1, ())
         self._fractions = COUNTS
         self._chosen: tuple[int, int] | None = None
         self.pickable = False
@@ -106,8 +138,13 @@ class Confusion(Plot):
             return None
         self._left = self._name_room()
         classes = len(matrix)
-        room = min(width / ratio - self._left, height / ratio - AXIS - self._title)
-        self._side = max(1, int(room // classes))
+        wide, high = width / ratio - self._left, height / ratio - self._title
+        line = QFontMetrics(current_theme().mono(SMALL)).height()
+        for lines in range(1, LINES + 1):  # a line more leaves smaller cells
+            self._side = max(1, int(min(wide, high - lines * line - FROM_MATRIX) // classes))
+            self._below = self._names_below(int(wide))
+            if self._below.lines <= lines:
+                break
         pixels = max(1, int(self._side * ratio))
         fractions = np.log1p(self.parts() * 1000) / np.log1p(1000)
         colours = shade(fractions, VIRIDIS, 0.0, 1.0)
@@ -125,21 +162,17 @@ class Confusion(Plot):
         metrics = QFontMetrics(painter.font())
         every = max(1, -(-metrics.height() // self._side))
         names, left = self._fitting(self._left - 6 - self._title), self._left - 6 - self._title
-        below = names if _widest(metrics, names) <= self._side else short_names(self._names)
-        across = max(1, -(-min(_widest(metrics, below) + 4, 30) // self._side))
-        for index, (name, under) in enumerate(zip(names, below, strict=True)):
-            at = index * self._side
-            if index % every == 0:
-                high = max(self._side, metrics.height())
-                row = QRect(self._title, max(0, at - (high - self._side) // 2), left, high)
+        high, end = max(self._side, metrics.height()), 0
+        for index, name in enumerate(names):
+            row = QRect(self._title, index * self._side - (high - self._side) // 2, left, high)
+            row.moveTop(max(0, row.top()))
+            if index % every == 0 and row.top() >= end:
+                end = row.top() + high
                 label = metrics.elidedText(name, Qt.TextElideMode.ElideRight, left)
                 painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
-            if index % across == 0:
-                room = min(self._side * across, len(matrix) * self._side - at)
-                column = QRect(self._left + at, len(matrix) * self._side + 4, room, AXIS - 4)
-                label = metrics.elidedText(under, Qt.TextElideMode.ElideRight, room - 2 * (across > 1))
-                align = Qt.AlignmentFlag.AlignHCenter if across == 1 else Qt.AlignmentFlag.AlignLeft
-                painter.drawText(column, align | Qt.AlignmentFlag.AlignTop, label)
+        top = len(matrix) * self._side + FROM_MATRIX + metrics.ascent()
+        for name, line, x in self._below.places:
+            painter.drawText(self._left + x, top + line * metrics.height(), name)
         self._paint_titles(painter, theme, self._side * len(matrix))
         if self._side >= 18:
             self._numbers(painter, theme, matrix)
@@ -153,7 +186,8 @@ class Confusion(Plot):
             return
         painter.setFont(theme.font(SMALL))
         middle = Qt.AlignmentFlag.AlignCenter
-        painter.drawText(QRect(self._left - 20, size + AXIS, size + 40, TITLE), middle, "predicted")
+        below = size + FROM_MATRIX + self._below.lines * QFontMetrics(theme.mono(SMALL)).height()
+        painter.drawText(QRect(self._left - 20, below, size + 40, TITLE), middle, "predicted")
         painter.save()
         painter.rotate(-90)
         painter.drawText(QRect(-max(size, 40), 0, max(size, 40), TITLE), middle, "true")
@@ -209,9 +243,30 @@ class Confusion(Plot):
 
     def _name_room(self) -> int:
         metrics = QFontMetrics(current_theme().mono(SMALL))
-        left_over = self.width() - ROOMY_CELL * len(self._names)  # few classes leave their names more
+        high = self.height() - FROM_MATRIX - metrics.height() - self._title  # and the matrix is no wider
+        left_over = self.width() - min(high, ROOMY_CELL * len(self._names))  # few classes leave names more
         most = max(AXIS, self.width() // 3, left_over) - self._title
         return min(_widest(metrics, self._fitting(most - 8)) + 8, most) + self._title
+
+    def _names_below(self, wide: int) -> Below:
+        """The names below cells of this size, without what all begin with where more fit so."""
+        metrics = QFontMetrics(current_theme().mono(SMALL))
+        # where rows are too low for all of their names, columns have no further lines either
+        most = LINES if self._side >= metrics.height() else 1
+        narrow = 2 * self._side - GAP
+        cut = tuple(metrics.elidedText(name, Qt.TextElideMode.ElideRight, narrow) for name in self._names)
+        whole, short, cut_short = (
+            names_below(
+                names,
+                [metrics.horizontalAdvance(name) for name in names],
+                self._side,
+                range(-self._left, wide),
+                most,
+            )
+            for names in (self._names, short_names(self._names), cut)
+        )
+        best = max(whole, short, key=lambda way: (len(way.places), -way.lines))
+        return best if best.places else cut_short  # where not even one name fits
 
     @property
     def _title(self) -> int:

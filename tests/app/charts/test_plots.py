@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
 from app.charts.arrays.activations import Activations
-from app.charts.arrays.confusion import Confusion, most_confused, short_names
+from app.charts.arrays.confusion import Confusion, most_confused, names_below, short_names
 from app.charts.arrays.filters import Filters, caption
 from app.charts.arrays.matrix import Matrix
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
@@ -245,6 +245,18 @@ def test_a_confusion_matrix_tells_a_cell(qtbot: QtBot) -> None:
     assert plot.describe(QPoint(left + 2, 2)) == "cat: 90 of 100 right"
     assert plot.describe(QPoint(left + 150, 10)) == "cat taken for dog: 10 of 100"
     assert plot.describe(QPoint(2, 2)) == ""
+
+
+def test_names_below_a_matrix_take_lines_before_they_are_left_out() -> None:
+    names, widths = ("background", "disk", "ring", "cross"), (70, 28, 28, 35)
+    assert names_below(names, widths, 80, range(-90, 330)).lines == 1
+    staggered = names_below(names, widths, 32, range(-90, 140))
+    assert [(name, line) for name, line, _ in staggered.places] == [*zip(names, (0, 1, 0, 1), strict=True)]
+    assert names_below(names, widths, 32, range(-90, 140), 1).places == (
+        ("background", 0, -19),
+        ("ring", 0, 66),
+    )
+    assert names_below(("one long name",), (90,), 32, range(-5, 60)).places == ()  # it would be cut
 
 
 def test_series_keep_spikes_and_break_at_gaps(qtbot: QtBot) -> None:
