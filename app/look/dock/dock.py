@@ -15,7 +15,7 @@ from app.look.dock.card import ViewCard
 from app.look.dock.card_menu import CardMenu
 from app.look.dock.dock_menu import DockMenu
 from app.look.dock.drawing import Drawing
-from app.look.dock.first_sight import first_sight
+from app.look.dock.first_sight import beside_lead, first_sight
 from app.look.dock.following import ENOUGH, follow, following
 from app.look.dock.grid import CardGrid
 from app.look.dock.offered import NOTHING, offered, sign_of, why_empty
@@ -246,13 +246,14 @@ class ViewsDock(QWidget):
         if self._node_id and self._workspace.node(self._node_id) is None:
             self._node_id = ""
         subject = Subject(self._workspace, self._node_id)
-        self._offered = kinds = offered(subject, pinned=bool(self._pinned))
+        kinds = offered(subject, pinned=bool(self._pinned))
+        lead = first_sight(self._workspace) if kinds and not self._node_id else None
+        self._lead = lead[0] if lead else None
+        self._offered = kinds = beside_lead(kinds, self._lead)
         taken = {card.kind.id for card in self._pinned if card.subject.node_id == self._node_id}
         enough = ENOUGH if self._node_id else 0
         chosen = following(kinds, self._workspace.settings, enough)
         wanted = [(kind, subject) for kind in chosen if kind.id not in taken]
-        lead = first_sight(self._workspace) if kinds and not self._node_id else None
-        self._lead = lead[0] if lead else None
         if lead and following([lead[0]], self._workspace.settings, 1):
             wanted.insert(0, lead)
         known = {(card.kind.id, card.subject): card for card in self._followed}

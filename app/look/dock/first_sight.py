@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from app.look.asked import features
 from app.look.base import Subject, ViewKind
@@ -44,6 +44,14 @@ def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None
             if kind.suits(subject) and PLANE.get(name) in (None, len(features(subject))):
                 return kind, subject
     return None
+
+
+def beside_lead(kinds: Sequence[ViewKind], lead: ViewKind | None) -> list[ViewKind]:
+    """Those of the whole model that stand beside the view of its task, without another of the same answer.
+
+    Such a one has the same title: both are of the first answer that they suit.
+    """
+    return [kind for kind in kinds if lead is None or kind.title != lead.title]
 
 
 def _answering(workspace: TrainableDocument) -> Iterator[Subject]:

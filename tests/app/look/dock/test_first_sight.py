@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.look.dock.first_sight import first_sight
+from app.look.dock.first_sight import beside_lead, first_sight
+from app.look.registry import view_kinds
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
 from engine.document.graph import Project
@@ -43,3 +44,10 @@ def test_the_first_view_is_that_of_the_task(shaped: Workspace, name: str) -> Non
 def test_an_empty_project_has_none(shaped: Workspace) -> None:
     shaped.document.replace(Project(), None)
     assert first_sight(shaped) is None
+
+
+def test_no_other_view_of_the_same_answer_stands_beside_the_first() -> None:
+    kinds = view_kinds()
+    others = [kinds["model-reconstructions"], kinds["layer_table"]]
+    assert beside_lead(others, kinds["reconstructions"]) == [kinds["layer_table"]]
+    assert beside_lead(others, kinds["fit"]) == beside_lead(others, None) == others
