@@ -7,6 +7,7 @@ test to trip over it is never the guilty one.
 from __future__ import annotations
 
 import gc
+import itertools
 import logging
 import os
 import re
@@ -98,10 +99,20 @@ def _freeze_survivors(file: Path) -> None:
         _survivors_of = file
 
 
+_numbers_of_homes = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where tests have their folders: `mktemp` looks through all earlier ones for the next free number."""
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def private_folders(homes: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Point settings, caches, runs and recovery files of this test at a folder of its own."""
-    home = tmp_path_factory.mktemp("home")
+    home = homes / str(next(_numbers_of_homes))
+    home.mkdir()
     for name, folder in (("CONFIG", "config"), ("CACHE", "cache"), ("DATA", "data"), ("STATE", "state")):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
     monkeypatch.setenv("NEUROLOOM_HOME", str(home / "neuroloom"))

@@ -37,6 +37,7 @@ IMPORTS: dict[str, str] = {
     "gzip": "import gzip",
     "io": "import io",
     "json": "import json",
+    "load_file": "from safetensors.torch import load_file",
     "math": "import math",
     "nn": "from torch import nn",
     "np": "import numpy as np",

@@ -56,7 +56,7 @@ def batches_lines(
     """
     rows = "parts" if joins else f"order.split({size})"
     takes = "split: dict[str, Tensor], shuffle: torch.Generator | None = None"
-    takes += ", size: int | None = BATCH" if sized else ""
+    takes += ", size: int | None = CONFIG.batch" if sized else ""
     given = {"first": quoted(first), "takes": takes, "size": size, "rows": rows}
     ways = {"whole_ahead": ahead and not cut, "cut_ahead": ahead and cut}
     ways |= {"whole": not ahead and not cut, "cut": not ahead and cut}

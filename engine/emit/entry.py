@@ -11,7 +11,7 @@ from unicodedata import east_asian_width
 from engine.document.graph import Project
 from engine.emit.model import Assembly
 from engine.emit.players import Players
-from engine.emit.statements import Statement, quoted, tree
+from engine.emit.statements import Statement, quoted, tree, under
 
 LONGEST = 78  # columns of a title
 OWN_FOLDER = "Path(__file__).parent"  # of the file that runs
@@ -34,6 +34,28 @@ class Constants:
         """The line that sets them."""
         text = f"{', '.join(self.values)} = {', '.join(self.values.values())}"
         return Statement(f"{text}  # {self.comment}" if self.comment else text)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A field of a script's `Config`: its name, its type and its value as code."""
+
+    name: str
+    kind: str
+    value: str
+    about: str = ""
+
+    def line(self) -> Statement:
+        text = f"{self.name}: {self.kind} = {self.value}"
+        return Statement(f"{text}  # {self.about}" if self.about else text)
+
+
+def config_parts(settings: Sequence[Setting]) -> list[list[Statement]]:
+    """The class of what one would change first in a script, and its values."""
+    if not settings:
+        return []
+    made = [Statement("@dataclass(frozen=True)"), under("class Config:", [one.line() for one in settings])]
+    return [made, tree("CONFIG = Config()")]
 
 
 def home_text(home: str, own: str = OWN_FOLDER) -> str:
@@ -78,9 +100,9 @@ MAIN = """
 def main() -> None:
     parser = argparse.ArgumentParser(description=$title)
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--epochs", type=int, default=EPOCHS)  #? whole
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)  #? whole
     parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")  #? not whole
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = $device
     parser.add_argument("--device", default=device)
     beside = Path(__file__).parent / $weights  #? weights

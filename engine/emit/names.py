@@ -28,7 +28,6 @@ LIBRARY = {
     "plt": "import matplotlib.pyplot as plt",
     "dataclass": "from dataclasses import dataclass",
     "field": "from dataclasses import field",
-    "load_file": "from safetensors.torch import load_file",
     "operator": "import operator",
     "time": "import time",
     "os": "import os",
@@ -48,8 +47,8 @@ LIBRARY = {
     "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor",
     "zlib": "import zlib",
 }
-CONSTANTS = "SEED BATCH EPOCHS PATIENCE PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS FILLED"
-CLASSES = "Model Player Phase"
+CONSTANTS = "CONFIG PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS FILLED"
+CLASSES = "Config Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "
     "take_turn update set_modes over batches_of part_of over_all of_first together add_up parts_of steps_of"

@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.catalogue.identifiers import slug
 from engine.catalogue.symbols import Expr, carried, lift, math, name, torch, without_defaults
 from engine.catalogue.training.checks import check_objective
 from engine.catalogue.training.optimisers import Optimiser, make_optimiser, make_schedule
@@ -18,6 +19,7 @@ from engine.emit.statements import Mark, Statement, nested, under
 from engine.errors import EmitError
 
 WITH_ZEROS = "engine.optim.zeros.with_zeros"
+SETTINGS = "CONFIG"
 FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # of torch.optim, with kernels for all weights at once
 # the names of the constructors' arguments where they differ from our parameters'
 RENAMED = {"epsilon": "eps", "iterations": "max_iter", "memory": "history_size"}
@@ -28,8 +30,9 @@ def optimiser_lines(
     function: str = "optimiser_for",
     layers: Sequence[str] = ("model",),
     rates: Mapping[str, float] | None = None,
+    rate: str = "",
 ) -> list[Statement]:
-    """The function `optimiser_for(model)`.
+    """The function `optimiser_for(model)`; the learning rate stands in the field `rate` of the settings, if any.
 
     `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
     "model.blocks.0". `rates` are the objective's own by path in place of node id. Without `decay_biases`,
@@ -39,21 +42,29 @@ def optimiser_lines(
     check_objective(objective)
     factors = {path: float(factor) for path, factor in (rates or {}).items() if factor != 1}
     chosen = make_optimiser(objective.optimiser)
+    lr = getattr(name(SETTINGS), rate) if rate else lift(chosen.lr)
     apart = not objective.decay_biases and getattr(chosen, "weight_decay", 0.0) > 0
     weights = _weights(layers)
     if factors:
-        body, weights = _rated(chosen, weights, factors, apart)
+        body, weights = _rated(chosen, weights, factors, apart, str(lr))
     elif apart:
         body, weights = _decayed_apart(weights)
     else:
         body = []
-    made = _constructor(chosen, weights)
+    made = _constructor(chosen, weights, lr)
     strength = _zeroing(objective, chosen)
     if strength:
         made = carried(ours(WITH_ZEROS))(made, strength)
     mark = Mark.FUSABLE if type(chosen).__name__ in FUSED else None
     returned = Statement(made, target="return", mark=mark)
     return [under(f"def {function}(model: Model) -> torch.optim.Optimizer:", [*nested(body), returned])]
+
+
+def rate_of(objective: Minimise, function: str = "") -> tuple[str, float]:
+    """A learning rate as a field of a script's settings, named by its `function` where several differ."""
+    made = make_optimiser(objective.optimiser)
+    label = next(spec.label for spec in made.params if spec.name == "lr")
+    return f"{function}_lr" if function else slug(label), float(made.lr)
 
 
 def schedule_lines(objective: Minimise, function: str = "schedule_for") -> list[Statement]:
@@ -135,13 +146,12 @@ def path_of(dotted: str) -> Expr:
     return found
 
 
-def _constructor(chosen: Optimiser, weights: Expr) -> Expr:
+def _constructor(chosen: Optimiser, weights: Expr, rate: Expr) -> Expr:
     values = {spec.name: getattr(chosen, spec.name) for spec in chosen.params}
     if "beta1" in values:
         values["betas"] = (values.pop("beta1"), values.pop("beta2"))
     named = {RENAMED.get(key, key): value for key, value in values.items()}
-    # The learning rate is always written: it is the number people look for first.
-    rate = named.pop("lr")
+    del named["lr"]  # it stands among the settings: it is the number people look for first
     if not chosen.makes.startswith("torch."):
         made = ours(chosen.makes)
         defaults = inspect.signature(made).parameters
@@ -175,7 +185,7 @@ def _decayed_apart(weights: Expr) -> tuple[list[str], Expr]:
 
 
 def _rated(
-    chosen: Optimiser, weights: Expr, factors: Mapping[str, float], apart: bool
+    chosen: Optimiser, weights: Expr, factors: Mapping[str, float], apart: bool, rate: str
 ) -> tuple[list[str], Expr]:
     """Groups of weights with the same learning rate, and with or without decay."""
     lines = ["factors: dict[nn.Parameter, float] = {}  # on the learning rate"]
@@ -187,7 +197,7 @@ def _rated(
     if apart:
         kind, key = "tuple[float, bool]", f"({key}, weight.ndim >= 2)"
         found, extra = "(factor, decays)", f', "weight_decay": {decay!r} if decays else 0.0'
-    made = f'{{"params": weights, "lr": factor * {chosen.lr!r}, "factor": factor{extra}}}'
+    made = f'{{"params": weights, "lr": factor * {rate}, "factor": factor{extra}}}'
     each = f"for {found}, weights in alike.items()"
     lines += [
         f"alike: dict[{kind}, list[nn.Parameter]] = {{}}"

@@ -17,7 +17,7 @@ def of_one_objective(plan: Plan, factory: str, measures: bool) -> list[list[Stat
     """
     facts = Features(plan, whole=True)
     stop = plan.stop
-    words = [factory, "EPOCHS", "batch=BATCH" if plan.batch else "batch=None"]
+    words = [factory, "CONFIG.epochs", "batch=CONFIG.batch" if plan.batch else "batch=None"]
     words += [f"patience={stop.patience}"] if stop.patience is not None else []
     words += [] if stop.restore_best else ["restore_best=False"]
     scheduled = plan.schedule.name != "Constant"

@@ -154,7 +154,7 @@ def short_lines(short: Short) -> list[Statement]:
     alone = short.streams == 1
     rows = f'len(data["train"][{quoted(short.first)}])' if alone else "None"
     own = short.plan.batch_of(short.plan.phases[0])
-    size = "BATCH" if not short.sized else str(own or rows)
+    size = "CONFIG.batch" if not short.sized else str(own or rows)
     stop, one = short.plan.stop, short.turns[0]
     several = len(short.turns) > 1
     scheduled = any(turn.scheduled for turn in short.turns)
@@ -300,7 +300,7 @@ def train($takes) -> None:  #: SIGNATURE
             kept = {name: value.clone() for name, value in model.state_dict().items()}  #? keeps
         else:  #? stops
             waited += 1
-            if waited == PATIENCE:
+            if waited == CONFIG.patience:
                 break
         if mistakes == 0:  #? clean
             break

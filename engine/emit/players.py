@@ -35,7 +35,7 @@ from engine.emit.loops.phased import can_be_phased
 from engine.emit.loops.resting import with_modes
 from engine.emit.measuring import counts_of, uneven
 from engine.emit.model import Assembly, in_blocks
-from engine.emit.optimise import optimiser_lines, penalty_terms, residual_vector, schedule_lines
+from engine.emit.optimise import optimiser_lines, penalty_terms, rate_of, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, SET_MODES, factory_lines, phase_class
 from engine.emit.plain_loop import (
     OF_ALL_GROUPS,
@@ -67,6 +67,7 @@ class Players:
     loop: list[list[Statement]] = field(default_factory=list)  # takes steps in the form of all plans
     still: list[list[str]] = field(default_factory=list)  # layers that each phase leaves alone
     short: Short | None = None  # where a shorter loop says the same
+    rates: dict[str, float] = field(default_factory=dict)  # learning rates by their fields of the settings
     played: dict[str, Expr] = field(default_factory=dict)  # what episodes earn, by key
 
 
@@ -81,6 +82,7 @@ class Named:
     schedule: str = ""
     residuals: str = ""
     by: str = ""  # the variable that holds the optimiser
+    rate: str = ""  # the field of the settings that holds the learning rate
     clean: str = ""  # the loss of examples as they are, where an adversary moves them
 
 
@@ -181,6 +183,8 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
     book = made.names
     keys = NameBook(("step", "epoch", "phase"))
     several = sum(len(phase.objectives) for phase in plan.phases) > 1
+    minimised = [one for one in plan.objectives if isinstance(one, Minimise)]
+    alike = len({rate_of(one) for one in minimised}) == 1
     found: list[tuple[str, list[Named]]] = []
     for number, phase in enumerate(plan.phases):
         named: list[Named] = []
@@ -197,7 +201,10 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
             parts = PARTS if isinstance(objective, Minimise) else ()
             if isinstance(objective, Minimise) and objective.adversary is not None:
                 parts = (*parts, CLEAN)
-            named.append(Named(key, function, **{part: book.give(f"{function} {part}") for part in parts}))
+            given = {part: book.give(f"{function} {part}") for part in parts}
+            if isinstance(objective, Minimise):
+                given["rate"] = rate_of(objective, "" if alike else function)[0]
+            named.append(Named(key, function, **given))
         found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
     return found
 
@@ -391,7 +398,8 @@ def _player(
     moves = "" if whole else _moved(objective, names, rates)
     read = penalties or moves.startswith(names.weights)  # by more than its player
     (found.parts if read else found.loop).append(_weights_lines(names.weights, layers))
-    found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates))
+    found.parts.append(optimiser_lines(objective, names.optimiser, layers, rates, names.rate))
+    found.rates[names.rate] = rate_of(objective)[1]
     schedule_part = schedule_lines(objective, names.schedule)
     if schedule_part:
         found.parts.append(schedule_part)

@@ -266,6 +266,7 @@ def _run_lines(
     reads: bool,
 ) -> list[Statement]:
     learner = next((found for one in offers if (found := learner_of(made, one))), "")
+    first = _rows_of(offers[0]) if offers else [0]
     return tree(
         RUN,
         holds=bool(holds) and (reads or bool(learner)),
@@ -282,7 +283,8 @@ def _run_lines(
         single=reads and len(made.streams) == 1,
         tokenisers=TOKENISERS,
         given="args.data, args.device" if holds else "args.device",
-        others=_other_rows(offers),
+        rows=first,
+        others=_other_rows(offers, first),
     )
 
 
@@ -294,9 +296,9 @@ def run(name: str, words: Sequence[str]) -> None:
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])  #? reads
-    parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")  #? reads
+    parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
     parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")  #? reads
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = $device
     parser.add_argument("--device", default=device)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -324,13 +326,18 @@ def run(name: str, words: Sequence[str]) -> None:
 '''
 
 
-def _other_rows(offers: Sequence[Offer]) -> list[Statement]:
-    """What procedures that begin with other examples than the first are told."""
+def _rows_of(offer: Offer) -> list[int]:
+    """The examples that a procedure begins with."""
+    rows = next((spec.default for spec in offer.params if spec.name == "rows"), (0,))
+    return [int(str(one)) for one in rows] if isinstance(rows, tuple) else [0]
+
+
+def _other_rows(offers: Sequence[Offer], usual: list[int]) -> list[Statement]:
+    """What procedures that begin with other examples than the `usual` are told."""
     found = []
     for one in offers:
-        rows = next((spec.default for spec in one.params if spec.name == "rows"), (0,))
-        if isinstance(rows, tuple) and rows != (0,):
-            other = Statement(f"parser.set_defaults(rows={list(rows)})")
+        if (rows := _rows_of(one)) != usual:
+            other = Statement(f"parser.set_defaults(rows={rows})")
             found.append(under(f'if name == "{one.name}":', [other]))
     return found
 

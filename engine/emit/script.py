@@ -31,23 +31,22 @@ from engine.emit.distributed import (
     shared,
     together_lines,
 )
-from engine.emit.entry import Constants, home_text, main_lines, model_only_lines
+from engine.emit.entry import Constants, config_parts, home_text, main_lines, model_only_lines
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.forms.cells import Cell, notebook_cells
 from engine.emit.forms.head import (
-    constants_of,
-    constants_of_phases,
     docstring,
     import_lines,
     packages,
     read_in,
+    settings_of,
 )
 from engine.emit.loading import Loading, loaders, loading
 from engine.emit.loops.phased import phased_lines
 from engine.emit.measuring import counts_of, evaluate_lines, measuring_lines, uneven
 from engine.emit.model import Assembly, as_trained, assemble, block_lines, class_lines
 from engine.emit.names import script_names
-from engine.emit.optimise import optimiser_lines, schedule_lines
+from engine.emit.optimise import optimiser_lines, rate_of, schedule_lines
 from engine.emit.phase_texts import BATCHES_OF, IMPORTS, asked_for, of_one_objective
 from engine.emit.places import places_of
 from engine.emit.plain_loop import REPORT, Short, Turn, short_lines
@@ -110,7 +109,8 @@ class Script:
     counts_apart: bool = False  # losses count different places of a batch
     joins: bool = False  # a row that would be a batch of its own joins the batch before it
     constants: Sequence[Constants] = ()
-    parts: Sequence[Sequence[Statement]] = ()  # all that stands below the constants, in order
+    config: Sequence[Sequence[Statement]] = ()  # what one would change first
+    parts: Sequence[Sequence[Statement]] = ()  # all that stands below it, in order
     holds: Sequence[str] = ()  # what the folder of the data has to hold
     home: str = "."  # where that folder is, as seen from the script's own
     procedures: Sequence[str] = ()  # the names of its subcommands
@@ -234,11 +234,13 @@ def write_script(
         parts = shared(parts, changes)
     carried, parts = _only_used(portable_source(needed), parts, steps)
     parts[:0] = carried
-    body = lines_of(parts)
-    short = Short(plan) if players is None else players.short
-    constants = (constants_of_phases(plan) if short is None else constants_of(short)) if trains else []
-    if distributed and trains:
-        constants.append(WORLD)
+    config: list[list[Statement]] = []
+    if trains:
+        short = Short(plan) if players is None else players.short
+        rates = dict([rate_of(plan.objective)]) if players is None else players.rates
+        config = config_parts(settings_of(plan, short, rates))
+    body = lines_of([*config, *parts])
+    constants = [WORLD] if distributed and trains else []
     text = text_of(line.plain for line in body)
     compiled(text, "script")
     parsed = ast.parse(text)
@@ -272,7 +274,7 @@ def write_script(
         load.key(),
         apart,
         joins,
-        *(constants, parts, holds, place, named, len(carried), [heading for heading, _ in cells]),
+        *(constants, config, parts, holds, place, named, len(carried), [heading for heading, _ in cells]),
     )
 
 
@@ -334,10 +336,10 @@ def _plain_parts(
     joins = joins_rows(made.book)
     parts += [
         *load.parts,
-        *_batch_parts(made, "BATCH" if plan.batch else "n", joins=joins and bool(plan.batch)),
+        *_batch_parts(made, "CONFIG.batch" if plan.batch else "n", joins=joins and bool(plan.batch)),
     ]
     parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
-    parts.append(optimiser_lines(plan.objective))
+    parts.append(optimiser_lines(plan.objective, rate=rate_of(plan.objective)[0]))
     schedule = schedule_lines(plan.objective)
     if schedule:
         parts.append(schedule)
@@ -355,7 +357,7 @@ def _general_parts(
     first, joins = made.counting().name, players.facts.joins
     short = players.short
     sized = short is None or short.sized
-    size = "size or n" if sized else "BATCH" if made.project.plan.batch else "n"
+    size = "size or n" if sized else "CONFIG.batch" if made.project.plan.batch else "n"
     parts = [*load.parts, *_batch_parts(made, size, sized=sized, joins=joins)]
     if players.facts.measures:
         parts.append(evaluate_lines(made, first, "measure"))
@@ -384,7 +386,7 @@ def _batch_parts(made: Assembly, size: str, *, sized: bool = False, joins: bool)
     streams = [[made.counting(at).name] for at in range(len(made.streams))]
     for names, nodes in zip(streams, made.streams.nodes, strict=True):
         names += [column.name for column in made.columns(*nodes) if column.name not in names]
-    often = "None" if size == "n" else "BATCH"
+    often = "None" if size == "n" else "CONFIG.batch"
     return [*cut, *stream_batches(streams, often, joins=joins, ahead=ahead, cut=bool(cut))]
 
 

@@ -15,8 +15,10 @@ from engine.catalogue import Catalogue
 from engine.document.graph import Project
 from engine.emit.script import write_script
 from engine.errors import NeuroloomError
+from engine.importers.constants import plainly, put_in
 from engine.importers.findings import Findings, quoted_code
 from engine.importers.likeness import lines_of, normal
+from engine.importers.roles import constants_of
 
 Function = ast.FunctionDef
 
@@ -34,7 +36,8 @@ def compare(
         script = write_script(project, catalogue, procedures="all", notebook=notebook)
     except NeuroloomError:
         return  # the problems of the project say why
-    written = functions_of(ast.parse(script.plain.text))
+    parsed = plainly(ast.parse(script.plain.text))
+    written = functions_of(put_in(parsed, constants_of(parsed)))
     there = {name: one for name, one in functions_of(tree).items() if name not in read}
     names = _renamed(there, written)
     for name, one in there.items():

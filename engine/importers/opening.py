@@ -15,7 +15,7 @@ from engine.errors import ProjectFileError
 from engine.importers.arranging import arrange
 from engine.importers.classes import constructed, method, read_forward
 from engine.importers.compare import compare
-from engine.importers.constants import put_in
+from engine.importers.constants import plainly, put_in
 from engine.importers.findings import Finding, Findings, quoted_code
 from engine.importers.loading.data import default_folders, read_data
 from engine.importers.loading.steps import Sources
@@ -50,6 +50,7 @@ def read_project(read: Read, path: Path, catalogue: Catalogue) -> Opened:
     except SyntaxError as error:
         place = read.places.get(error.lineno or 0, f"line {error.lineno}")
         raise ProjectFileError(f"{path.name}: {place} is no Python: {error.msg}.") from error
+    tree = plainly(tree)
     tree = put_in(tree, constants_of(tree))
     findings = Findings(dict(read.places))
     project = Project(read.title or path.stem)

@@ -141,8 +141,9 @@ def _factors(function: ast.FunctionDef) -> dict[str, float]:
                 isinstance(inner, ast.Call)
                 and isinstance(inner.func, ast.Attribute)
                 and isinstance(factor, ast.Constant)
+                and isinstance(factor.value, float | int)
             ):
-                found[ast.unparse(inner.func.value)] = float(factor.value)  # type: ignore[arg-type]
+                found[ast.unparse(inner.func.value)] = float(factor.value)
     return found
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from torch import Tensor
 
 
@@ -56,11 +57,7 @@ def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> d
     """Some rows of a split's columns, or those of a JSON file {column: rows}."""
     if path is not None:
         given = json.loads(path.read_text("utf-8"))
-        like = {name: columns[name][:1] for name in given}
-        return {
-            name: torch.tensor(values, dtype=like[name].dtype, device=like[name].device)
-            for name, values in given.items()
-        }
+        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -70,8 +67,6 @@ def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> d
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
         return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found

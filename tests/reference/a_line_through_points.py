@@ -11,13 +11,22 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, EPOCHS = 0, 60
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    epochs: int = 60
+    learning_rate: float = 0.2
+
+
+CONFIG = Config()
 
 
 def columns_of(
@@ -195,7 +204,7 @@ def gradient(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def gradient_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.SGD(model.by_gradient.parameters(), lr=0.2)
+    return torch.optim.SGD(model.by_gradient.parameters(), lr=CONFIG.learning_rate)
 
 
 def lasso(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -212,7 +221,7 @@ def lasso_weights(model: Model) -> list[nn.Parameter]:
 
 
 def lasso_optimiser(model: Model) -> torch.optim.Optimizer:
-    return with_zeros(torch.optim.SGD(model.lasso.parameters(), lr=0.2), 0.5)
+    return with_zeros(torch.optim.SGD(model.lasso.parameters(), lr=CONFIG.learning_rate), 0.5)
 
 
 def closed(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -282,8 +291,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A line through points")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -11,12 +11,20 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-SEED, EPOCHS = 0, 60
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    epochs: int = 60
+
+
+CONFIG = Config()
 
 
 def columns_of(
@@ -271,8 +279,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A mixture fitted by EM")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -13,14 +13,25 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 64, 60
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 64
+    epochs: int = 60
+    learning_rate: float = 0.001
+
+
+CONFIG = Config()
 
 
 def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
@@ -392,8 +403,6 @@ def state_in_words(state: dict[str, Any]) -> str:
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
         return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
@@ -449,7 +458,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["state"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -494,7 +503,7 @@ def td_error(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def td_error_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.q_network.parameters(), lr=0.001)
+    return torch.optim.Adam(model.q_network.parameters(), lr=CONFIG.learning_rate)
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -563,8 +572,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="An agent in a grid world")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
@@ -608,7 +617,7 @@ def run(name: str, words: Sequence[str]) -> None:
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

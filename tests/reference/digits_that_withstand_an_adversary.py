@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 64, 30
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 64
+    epochs: int = 30
+    learning_rate: float = 0.002
+
+
+CONFIG = Config()
 
 
 def scikit_learn_set() -> tuple[Tensor, Tensor]:
@@ -120,7 +130,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -161,7 +171,7 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def objective_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.002)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -200,8 +210,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Digits that withstand an adversary")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

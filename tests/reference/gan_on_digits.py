@@ -17,15 +17,26 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 128, 20
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 128
+    epochs: int = 20
+    learning_rate: float = 0.0002
+
+
+CONFIG = Config()
 
 
 def evenly(n: int, count: int) -> Tensor:
@@ -102,8 +113,6 @@ def state_in_words(state: dict[str, Any]) -> str:
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
         return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
@@ -187,7 +196,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -223,7 +232,7 @@ def discriminator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def discriminator_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.discriminator.parameters(), lr=0.0002, betas=(0.5, 0.999))
+    return torch.optim.Adam(model.discriminator.parameters(), lr=CONFIG.learning_rate, betas=(0.5, 0.999))
 
 
 def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -235,7 +244,7 @@ def generator(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def generator_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.generator.parameters(), lr=0.0002, betas=(0.5, 0.999))
+    return torch.optim.Adam(model.generator.parameters(), lr=CONFIG.learning_rate, betas=(0.5, 0.999))
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -285,8 +294,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 def main() -> None:
     parser = argparse.ArgumentParser(description="GAN on digits")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
@@ -332,7 +341,7 @@ def run(name: str, words: Sequence[str]) -> None:
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

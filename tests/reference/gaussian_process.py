@@ -11,13 +11,22 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 64, 1
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 64
+    epochs: int = 1
+
+
+CONFIG = Config()
 
 
 def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
@@ -222,7 +231,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 
 
 def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = CONFIG.batch
 ) -> Iterator[dict[str, Tensor]]:
     n = len(split["x"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
@@ -282,8 +291,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Gaussian process")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -14,6 +14,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 15
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 15
+    learning_rate: float = 0.01
+
+
+CONFIG = Config()
 
 
 def portions(text: str, most: int = 100_000) -> list[str]:
@@ -192,7 +202,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["tokens"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -211,7 +221,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.01)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -255,8 +265,8 @@ def main() -> None:
         default=Path(__file__).parent / "files",
         help="folder that holds romeo_and_juliet.txt",
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -15,6 +15,7 @@ import csv
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 120
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 120
+    learning_rate: float = 0.01
+
+
+CONFIG = Config()
 
 
 def edge_columns(names: list[str]) -> list[int]:
@@ -34,11 +44,7 @@ def edge_columns(names: list[str]) -> list[int]:
 
 
 class Lazy:
-    """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default.
-
-    A subclass overrides `read`. Rows arrive on `device`, whatever device their numbers are on. Of a `ragged`
-    column an example has any number of rows, and `size` is that of one.
-    """
+    """Rows of a file as (N, *size) of `dtype`; `picked` are their numbers in the file, all by default."""
 
     ragged = False
 
@@ -54,14 +60,6 @@ class Lazy:
         """Rows of the file by number (int64, on the CPU) as (len(rows), *size) of `dtype`, on the CPU."""
         raise NotImplementedError
 
-    def at(self, rows: Tensor) -> Lazy:
-        """These rows of the column, as a column."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.picked = self.picked[rows.cpu()]
-        other.shape = torch.Size((len(other.picked), *self.shape[1:]))
-        return other
-
     def __len__(self) -> int:
         return len(self.picked)
 
@@ -72,13 +70,6 @@ class Lazy:
             return found if self.ragged else found[0]
         asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
         return self.read(asked).to(self.device)
-
-    def index_select(self, dim: int, rows: Tensor) -> Tensor:
-        """Rows by number, as of a tensor; `dim` is 0."""
-        return self[rows]
-
-    def dim(self) -> int:
-        return len(self.shape)
 
     def numel(self) -> int:
         return self.shape.numel()
@@ -345,7 +336,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["sizes"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -365,7 +356,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.01)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -409,8 +400,8 @@ def main() -> None:
         default=Path(__file__).parent / "files",
         help="folder that holds gatherings.edges, gatherings.nodes.csv and gatherings.graphs.csv",
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

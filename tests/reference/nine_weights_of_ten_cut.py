@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH = 0, 64
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 64
+    learning_rate: float = 0.002
+
+
+CONFIG = Config()
 
 
 def scikit_learn_set() -> tuple[Tensor, Tensor]:
@@ -128,7 +137,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -163,7 +172,7 @@ def first(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def first_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.002)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def round_1(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -177,7 +186,7 @@ def round_1(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def round_1_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.002)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def round_2(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -191,7 +200,7 @@ def round_2(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def round_2_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.002)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def round_3(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -205,7 +214,7 @@ def round_3(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def round_3_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.002)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -276,7 +285,7 @@ def train(
 def main() -> None:
     parser = argparse.ArgumentParser(description="Nine weights of ten cut")
     parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -14,7 +14,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 40
-PATIENCE = 10  # epochs without a better validation loss before training stops
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 40
+    patience: int = 10  # epochs without a better validation loss before training stops
+    learning_rate: float = 0.01
+
+
+CONFIG = Config()
 
 
 def filled_up(found: list[np.ndarray[Any, Any]], length: int, ends: bool) -> tuple[Tensor, Tensor, Tensor]:
@@ -54,21 +64,6 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
     }
 
 
-def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
-    """The batch without places that its longest row does not have.
-
-    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
-    (N, T, ...) that it is about. One place at least stays.
-    """
-    found = dict(batch)
-    for told, columns in filled.items():
-        lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
-        longest = max(1, int(lengths.max()))
-        for name in columns:
-            found[name] = found[name][:, :longest]
-    return found
-
-
 def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
     """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
     counts = target != -100
@@ -91,19 +86,6 @@ def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
     return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
 
 
-def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, Any]:
-    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's end.
-
-    It is 0 behind the end of a row. One that reads both ways begins at the end. A row without any place
-    counts as one of a single place.
-    """
-    ends = lengths.clamp(min=1).cpu()
-    packed = nn.utils.rnn.pack_padded_sequence(x, ends, batch_first=True, enforce_sorted=False)
-    output, state = layer(packed)
-    padded, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
-    return padded, state
-
-
 class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -112,18 +94,18 @@ class Model(nn.Module):
         self.thought = nn.Linear(96, 120)
         self.digits = nn.Linear(24, 16)
 
-    def forward(self, source: Tensor, source_length: Tensor) -> Tensor:  # (N, source ≤ 8), (N,)
-        x = self.words(source)            # (N, source ≤ 8, 16)
-        _, (h, _) = read_to_end(self.read, x, source_length)
-        x = torch.cat((h[-2], h[-1]), 1)  # (N, 96)
-        x = F.relu(self.thought(x))       # (N, 120)
-        x = x.reshape(-1, 5, 24)          # (N, 5, 24)
-        return self.digits(x)             # (N, 5, 16)
+    def forward(self, source: Tensor) -> Tensor:  # (N, 8)
+        x = self.words(source)                    # (N, 8, 16)
+        _, (h, _) = self.read(x)
+        x = torch.cat((h[-2], h[-1]), 1)          # (N, 96)
+        x = F.relu(self.thought(x))               # (N, 120)
+        x = x.reshape(-1, 5, 24)                  # (N, 5, 24)
+        return self.digits(x)                     # (N, 5, 16)
 
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses of a batch; training minimises "loss". "weight" is how much the batch counts."""
-    digits = model(batch["source"], batch["source_length"])
+    digits = model(batch["source"])
     return {
         "loss": counted_cross_entropy(digits.flatten(0, -2), batch["next"].flatten()),
         "weight": counted(batch["next"]),
@@ -132,7 +114,7 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
     """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
-    digits = model(batch["source"], batch["source_length"])
+    digits = model(batch["source"])
     return {
         "loss": (
             counted_cross_entropy(digits.flatten(0, -2), batch["next"].flatten()), counted(batch["next"])
@@ -163,10 +145,7 @@ def learned_words(texts: list[str], size: int) -> WordTokens:
 
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
-    """{split: {column: values}} for train, validation and test.
-
-    source (N, 8); source_length (N,); next (N, 5).
-    """
+    """{split: {column: values}} for train, validation and test: source (N, 8); next (N, 5)."""
     try:
         table = pl.read_csv((folder / "numbers.tsv").read_bytes(), infer_schema=False, separator='\t')
         cells = [column.fill_null("").to_list() for column in (table["words"], table["digits"])]
@@ -184,20 +163,15 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     target = learned_words([right[row] for row in train], 16)
     tokens, mask, lengths = filled_up([made.ids(one) for one in left], 8, False)
     whole, _, _ = filled_up([target.ids(one) for one in right], 6, True)
-    columns = {"source": tokens, "source_length": lengths, "next": whole[:, 1:]}
+    columns = {"source": tokens, "next": whole[:, 1:]}
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
-
-
-# What says how long rows are, and the columns that are filled up.
-FILLED = {"source_length": ("source",)}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["source"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
-        batch = {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-        yield without_filling(batch, FILLED)
+    for rows in order.split(CONFIG.batch):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()
@@ -215,7 +189,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.01)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -251,7 +225,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
             kept = {name: value.clone() for name, value in model.state_dict().items()}
         else:
             waited += 1
-            if waited == PATIENCE:
+            if waited == CONFIG.patience:
                 break
     if kept is not None:
         model.load_state_dict(kept)
@@ -262,8 +236,8 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds numbers.tsv"
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

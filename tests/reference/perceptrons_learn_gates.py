@@ -10,12 +10,21 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 1, 15
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 1
+    epochs: int = 15
+
+
+CONFIG = Config()
 
 
 def columns_of(
@@ -106,7 +115,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["inputs"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -189,8 +198,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Perceptrons learn gates")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

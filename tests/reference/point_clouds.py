@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 20, 60
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 20
+    epochs: int = 60
+    learning_rate: float = 0.005
+
+
+CONFIG = Config()
 
 
 def class_files(folder: Path, ends: tuple[str, ...]) -> list[tuple[Path, str, str]]:
@@ -179,7 +189,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["points"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -199,7 +209,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.005)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -243,8 +253,8 @@ def main() -> None:
         default=Path(__file__).parent / "files/solids",
         help="folder that holds the point clouds",
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

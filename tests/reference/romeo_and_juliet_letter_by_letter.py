@@ -16,15 +16,26 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 8
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 8
+    learning_rate: float = 0.005
+
+
+CONFIG = Config()
 
 
 def portions(text: str, most: int = 100_000) -> list[str]:
@@ -136,11 +147,7 @@ def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> d
     """Some rows of a split's columns, or those of a JSON file {column: rows}."""
     if path is not None:
         given = json.loads(path.read_text("utf-8"))
-        like = {name: columns[name][:1] for name in given}
-        return {
-            name: torch.tensor(values, dtype=like[name].dtype, device=like[name].device)
-            for name, values in given.items()
-        }
+        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -167,8 +174,6 @@ def state_in_words(state: dict[str, Any]) -> str:
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
         return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
@@ -284,7 +289,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["tokens"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -303,7 +308,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.005)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -347,8 +352,8 @@ def main() -> None:
         default=Path(__file__).parent / "files",
         help="folder that holds romeo_and_juliet.txt",
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
@@ -420,7 +425,7 @@ def run(name: str, words: Sequence[str]) -> None:
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
     parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--json", action="store_true", help="one JSON object a line")

@@ -11,13 +11,22 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH = 0, 32
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    learning_rate: float = 0.003
+
+
+CONFIG = Config()
 
 
 def scikit_learn_set() -> tuple[Tensor, Tensor]:
@@ -127,7 +136,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["image"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -170,7 +179,7 @@ def teacher_optimiser(model: Model) -> torch.optim.Optimizer:
             *model.teacher_hidden_2.parameters(),
             *model.teacher.parameters(),
         ],
-        lr=0.003,
+        lr=CONFIG.learning_rate,
     )
 
 
@@ -189,7 +198,9 @@ def student(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def student_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam([*model.student_hidden.parameters(), *model.student.parameters()], lr=0.003)
+    return torch.optim.Adam(
+        [*model.student_hidden.parameters(), *model.student.parameters()], lr=CONFIG.learning_rate
+    )
 
 
 def alone(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -204,7 +215,9 @@ def alone(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def alone_optimiser(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam([*model.alone_hidden.parameters(), *model.alone.parameters()], lr=0.003)
+    return torch.optim.Adam(
+        [*model.alone_hidden.parameters(), *model.alone.parameters()], lr=CONFIG.learning_rate
+    )
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -282,7 +295,7 @@ def train(
 def main() -> None:
     parser = argparse.ArgumentParser(description="Teacher and student")
     parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -15,6 +15,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 128, 4
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 128
+    epochs: int = 4
+    learning_rate: float = 0.001
+
+
+CONFIG = Config()
 
 
 def scikit_learn_set() -> tuple[Tensor, Tensor]:
@@ -210,7 +220,7 @@ def parts_of(n: int, steps: int, shuffle: torch.Generator | None, size: int | No
 
 
 def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = CONFIG.batch
 ) -> Iterator[dict[str, Tensor]]:
     """A batch of each stream beside those of the others, until the longest is through."""
     streams = [{name: split[name] for name in names} for names in STREAMS]
@@ -240,7 +250,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.001)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -272,8 +282,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 def main() -> None:
     parser = argparse.ArgumentParser(description="Two sets of digits")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -11,13 +11,23 @@ import argparse
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 120
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 120
+    learning_rate: float = 0.01
+
+
+CONFIG = Config()
 
 
 def plane_points(rows: int, noise: float, draw: torch.Generator, turns: float=1.5) -> tuple[Tensor, Tensor]:
@@ -118,7 +128,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["point"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
+    for rows in order.split(CONFIG.batch):
         yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
@@ -138,7 +148,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.01)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -176,8 +186,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Two spirals")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

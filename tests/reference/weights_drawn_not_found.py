@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 64, 260
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 64
+    epochs: int = 260
+    step: float = 0.01
+
+
+CONFIG = Config()
 
 
 def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
@@ -242,7 +252,7 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 
 
 def batches(
-    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = BATCH
+    split: dict[str, Tensor], shuffle: torch.Generator | None = None, size: int | None = CONFIG.batch
 ) -> Iterator[dict[str, Tensor]]:
     n = len(split["x"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
@@ -281,7 +291,7 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def objective_optimiser(model: Model) -> torch.optim.Optimizer:
-    return HMC(model.parameters(), lr=0.01, leaps=30, prior=2.0, warm_up=60)
+    return HMC(model.parameters(), lr=CONFIG.step, leaps=30, prior=2.0, warm_up=60)
 
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -319,8 +329,8 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Weights drawn, not found")
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -14,7 +14,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-SEED, BATCH, EPOCHS = 0, 32, 60
-PATIENCE = 6  # epochs without a better validation loss before training stops
+
+@dataclass(frozen=True)
+class Config:
+    seed: int = 0
+    batch: int = 32
+    epochs: int = 60
+    patience: int = 6  # epochs without a better validation loss before training stops
+    learning_rate: float = 0.01
+
+
+CONFIG = Config()
 
 
 def filled_up(found: list[np.ndarray[Any, Any]], length: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -62,21 +72,6 @@ def split_by_class(
     }  # what was sorted by class must not stay so
 
 
-def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
-    """The batch without places that its longest row does not have.
-
-    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
-    (N, T, ...) that it is about. One place at least stays.
-    """
-    found = dict(batch)
-    for told, columns in filled.items():
-        lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
-        longest = max(1, int(lengths.max()))
-        for name in columns:
-            found[name] = found[name][:, :longest]
-    return found
-
-
 def masked_sums(x: Tensor, mask: Tensor) -> Tensor:
     """The sum over the places (N, T, F) where the mask (N, T) is not 0, (N, F)."""
     return torch.where(mask[..., None] != 0, x, 0.0).sum(1)
@@ -93,8 +88,8 @@ class Model(nn.Module):
         self.words = nn.Embedding(500, 16)
         self.mark = nn.Linear(16, 3)
 
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:  # (N, tokens ≤ 31), (N, tokens ≤ 31)
-        x = self.words(tokens)                                  # (N, tokens ≤ 31, 16)
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:  # (N, 31), (N, 31)
+        x = self.words(tokens)                                  # (N, 31, 16)
         x = masked_means(x, mask)                               # (N, 16)
         return self.mark(x)                                     # (N, 3)
 
@@ -161,16 +156,11 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
-# What says how long rows are, and the columns that are filled up.
-FILLED = {"mask": ("tokens", "mask")}
-
-
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["tokens"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
-    for rows in order.split(BATCH):
-        batch = {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
-        yield without_filling(batch, FILLED)
+    for rows in order.split(CONFIG.batch):
+        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
 
 
 @torch.no_grad()
@@ -189,7 +179,7 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
 
 
 def optimiser_for(model: Model) -> torch.optim.Optimizer:
-    return torch.optim.Adam(model.parameters(), lr=0.01)
+    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)
 
 
 def report(values: dict[str, float], as_json: bool) -> None:
@@ -225,7 +215,7 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
             kept = {name: value.clone() for name, value in model.state_dict().items()}
         else:
             waited += 1
-            if waited == PATIENCE:
+            if waited == CONFIG.patience:
                 break
     if kept is not None:
         model.load_state_dict(kept)
@@ -236,8 +226,8 @@ def main() -> None:
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds sentences.csv"
     )
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")

@@ -17,6 +17,7 @@ from engine.emit.carried.folding import DISPLAYS, Folding, is_constant, is_pure
 from engine.emit.carried.reprint import reprinted
 
 Function = ast.FunctionDef
+COLUMN = "Lazy"
 KEPT_DECORATORS = ("torch.no_grad()", "torch.inference_mode()")
 
 
@@ -82,7 +83,11 @@ def _specialised(texts: tuple[str, ...], asked: str, fixed: frozenset[str]) -> S
     while _round(found, rest, cuts, fixed):  # each has less to fold than the one before
         pass
     used = _reached(found, rest)
-    left = [one for name, one in found.items() if name in used]
+    found = {name: one for name, one in found.items() if name in used}
+    for name, one in found.items():
+        if isinstance(one.tree, ast.ClassDef) and name not in fixed:
+            _without_methods(one, found, rest)
+    left = list(found.values())
     made = tuple(reprinted(one.text, one.tree) if one.changed else one.text for one in left)
     return Specialised(made, {name: tuple(one) for name, one in cuts.items()})
 
@@ -142,6 +147,26 @@ def _round(found: dict[str, Carried], rest: ast.Module, cuts: dict[str, list[Cut
                 found[owner].changed = True
         return True  # the calls that were found may stand in it no more
     return False
+
+
+def _without_methods(one: Carried, found: Mapping[str, Carried], rest: ast.Module) -> None:
+    """A column that is read row by row, without what tensors have too where nobody asks for it."""
+    assert isinstance(one.tree, ast.ClassDef)
+    if one.tree.name != COLUMN:
+        return
+    read = {
+        node.attr
+        for tree in (rest, *(other.tree for other in found.values()))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+    }
+    kept = [
+        part
+        for part in one.tree.body
+        if not isinstance(part, ast.FunctionDef) or part.name.startswith("__") or part.name in read
+    ]
+    one.changed |= len(kept) < len(one.tree.body)
+    one.tree.body = kept
 
 
 def _without_instances(one: Carried, known: Collection[str], never: Collection[str]) -> bool:

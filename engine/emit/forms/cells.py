@@ -50,7 +50,7 @@ def notebook_cells(
         "best": DEVICE,
         "learner": next((found for one in offers if (found := learner_of(made, one))), ""),
         "tokenisers": TOKENISERS,
-        "epochs": "EPOCHS" if of_one_phase(players) else "None",
+        "epochs": "CONFIG.epochs" if of_one_phase(players) else "None",
     }
     parts.append(tree(PLOT, **names))
     told = [Statement(f"{names['folder']} = {home_text(home, OWN_FOLDER)}")]
@@ -89,7 +89,7 @@ def _value(spec: ParamSpec) -> str:
 
 BEGIN = """
 torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
-torch.manual_seed(SEED)  #: SEEDED
+torch.manual_seed(CONFIG.seed)  #: SEEDED
 $device = $best
 model = Model().to($device)  #: MODEL
 model.load_state_dict(load_file($weights))  #? weights
@@ -99,7 +99,7 @@ $data = load($where$device)
 
 TRAINED = """
 history: list[dict[str, float]] = []
-train(model, $data, SEED, $epochs, history)
+train(model, $data, CONFIG.seed, $epochs, history)
 """
 
 TESTED = """
@@ -133,8 +133,8 @@ PROCEDURE = """
 model.eval()
 batch = rows_of($data["validation"], $rows, None)  #? single
 batch = rows_of(as_long($data["validation"]), $rows, None)  #? streams
-torch.manual_seed(SEED)
-draws = torch.Generator().manual_seed(SEED)
+torch.manual_seed(CONFIG.seed)
+draws = torch.Generator().manual_seed(CONFIG.seed)
 for $state in $call:
     print(state_in_words($state))
 """

@@ -1,4 +1,4 @@
-"""The head of a file: what it is called, what it says of itself, what it imports, and its constants."""
+"""The head of a file: what it is called, what it says of itself, what it imports, and its settings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import ast
 import re
 import sys
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from engine.catalogue.identifiers import slug
 from engine.catalogue.training.checks import is_general
 from engine.data.portable import names_read
 from engine.document.graph import Project
 from engine.document.plan import Plan
-from engine.emit.entry import Constants, listed, plain_text
+from engine.emit.entry import Setting, listed, plain_text
 from engine.emit.names import LIBRARY
 from engine.emit.plain_loop import Short
 from engine.emit.statements import BLANK, WIDTH, Statement
@@ -136,20 +136,19 @@ def _joined(froms: Sequence[str]) -> list[str]:
     return [f"from {module} import {', '.join(sorted(names))}" for module, names in grouped.items()]
 
 
-def constants_of(short: Short) -> list[Constants]:
-    plan = short.plan
-    sized = {"BATCH": str(plan.batch or None)} if plan.batch or short.sized else {}
-    if short.stretches:
-        return [Constants({"SEED": str(plan.seed), **sized})]
-    found = [Constants({"SEED": str(plan.seed), **sized, "EPOCHS": str(plan.epochs)})]
-    if plan.patience is not None:
-        value = plan.stop.monitor.removeprefix("val_")
-        watched = "validation loss" if value == "loss" else plain_text(value)
-        about = f"epochs without a better {watched} before training stops"
-        found.append(Constants({"PATIENCE": str(plan.patience)}, about))
-    return found
-
-
-def constants_of_phases(plan: Plan) -> list[Constants]:
-    about = "" if plan.batch else "all rows at once"
-    return [Constants({"SEED": str(plan.seed), "BATCH": str(plan.batch or None)}, about)]
+def settings_of(plan: Plan, short: Short | None, rates: Mapping[str, float]) -> list[Setting]:
+    """What one would change first in the script of a plan; `rates` are its learning rates by field."""
+    found = [Setting("seed", "int", repr(plan.seed))]
+    if short is None:
+        about = "" if plan.batch else "all rows at once"
+        found.append(Setting("batch", "int" if plan.batch else "int | None", repr(plan.batch or None), about))
+    elif plan.batch or short.sized:
+        found.append(Setting("batch", "int" if plan.batch else "int | None", repr(plan.batch or None)))
+    if short is not None and not short.stretches:
+        found.append(Setting("epochs", "int", repr(plan.epochs)))
+        if plan.patience is not None:
+            value = plan.stop.monitor.removeprefix("val_")
+            watched = "validation loss" if value == "loss" else plain_text(value)
+            about = f"epochs without a better {watched} before training stops"
+            found.append(Setting("patience", "int", repr(plan.patience), about))
+    return found + [Setting(name, "float", repr(float(rate))) for name, rate in rates.items()]

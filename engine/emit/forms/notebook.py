@@ -45,15 +45,16 @@ def notebook_of(script: Script) -> list[Cell]:
     above = needed(parts[: len(parts) - len(run)], reads)  # what only a command line needs is left out
     found = [*_defined(script, above), *_run(script.headings, run)]
     text = "\n".join(cell.source for cell in found if cell.lines)
-    used = {name for part in [*above, *run] for name in part.reads}
+    used = {name for part in [*parts_of(script.config), *above, *run] for name in part.reads}
     parsed = ast.parse(text)
     needs = packages(parsed, read_in(parsed))
     head = printed(import_lines((used | {"torch"}) & LIBRARY.keys()))
-    above_all = [*(one.line() for one in script.constants), *(line for part in told for line in part)]
+    given = [[one.line() for one in script.constants], *script.config, *told]
+    above_all = lines_of([one for one in given if one])
     return [
         Cell(_about(script, title, [one for one in needs if one != "matplotlib"], "plt" in used)),
         Cell(lines=head),
-        *([Cell(lines=printed(above_all), tag="parameters")] if above_all else []),
+        *([Cell(lines=above_all, tag="parameters")] if above_all else []),
         *found,
     ]
 

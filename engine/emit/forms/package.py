@@ -12,10 +12,11 @@ from engine.emit.forms import texts
 from engine.emit.forms.head import file_name, import_lines, packages, read_in
 from engine.emit.forms.split import Part, constants_in, import_line, parts_of, split
 from engine.emit.names import LIBRARY
+from engine.emit.optimise import SETTINGS
 from engine.emit.script import Script, Source
 from engine.emit.statements import BLANK, EMPTY, Statement, compiled, lines_of, printed, text_of, tidy
 
-MODEL, DATA, TRAIN, MAIN = "model", "data", "train", "__main__"
+CONFIG, MODEL, DATA, TRAIN, MAIN = "config", "model", "data", "train", "__main__"
 
 
 def package_name(project: Project) -> str:
@@ -31,13 +32,15 @@ def package_of(script: Script, weights: str | None = None) -> dict[str, Source]:
     project = script.assembly.project
     name = package_name(project)
     title = plain_text(project.title) or "A network"
-    parts = parts_of(script.parts)
-    wanted: dict[str, Sequence[str]] = {MODEL: ["Model"]}
+    parts = parts_of([*script.config, *script.parts])
+    wanted: dict[str, Sequence[str]] = {CONFIG: [SETTINGS]} if script.config else {}
+    wanted[MODEL] = ["Model"]
     wanted |= {DATA: ["load", "batches"], TRAIN: []} if script.trains else {MAIN: []}
     files = split(parts, wanted)
     constants = constants_in(files, script.constants)
     last = TRAIN if script.trains else MAIN
     about = {
+        CONFIG: ["What one would change first."],
         MODEL: [f"The network of {title}."],
         DATA: [f"The data of {title}, in splits and batches."],
         last: texts.usage(script, title, f"{name}.{TRAIN}" if script.trains else name),

@@ -82,7 +82,7 @@ def constants_in(
 
 
 def import_line(module: str, names: Collection[str]) -> list[Statement]:
-    """`from .data import BATCH, load`, a name a line where it is long."""
+    """`from .data import batches, load`, a name a line where it is long."""
     ordered = sorted(names, key=_place)
     whole = f"from {module} import {', '.join(ordered)}"
     if len(whole) <= WIDTH:

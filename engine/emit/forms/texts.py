@@ -92,6 +92,7 @@ def readme(script: Script, title: str, name: str, weights: str | None) -> str:
     files = [f"- `{name}/model.py`: the network"]
     if script.trains:
         files += [
+            f"- `{name}/config.py`: batch size, epochs, learning rates and the like",
             f"- `{name}/data.py`: reading the data, splits and batches",
             f"- `{name}/train.py`: the objectives, the loop, the command line",
         ]

@@ -125,7 +125,7 @@ def train(program: Program, book: ShapeBook) -> None:
         if schedule:
             schedule.step()
     assert seen == set(program.project.graph.nodes)
-    names: dict[str, Any] = {"__name__": "plain"}
+    names: dict[str, Any] = {"__name__": __name__}  # dataclasses ask for the module of their class
     exec(compile(program.source.text, "plain", "exec"), names)
     other = names["Model"]()
     other.load_state_dict(model.state_dict())

@@ -255,7 +255,7 @@ def test_layers_that_rest_in_a_phase_keep_their_statistics() -> None:
 def test_a_notebook_keeps_the_values_of_phases() -> None:
     text = write_script(iris(PLANS["one, then two"]), load_catalogue(), notebook=True).plain.text
     assert 'history.append({"step": step, "phase": number, "epoch": epoch, **values})' in text
-    assert "train(model, data, SEED, None, history)" in text
+    assert "train(model, data, CONFIG.seed, None, history)" in text
 
 
 @pytest.mark.parametrize("name", PLANS)

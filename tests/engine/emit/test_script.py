@@ -121,6 +121,8 @@ def test_the_top_level_holds_only_imports_constants_and_definitions(project_id: 
             (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign),
         ), ast.unparse(statement)
         if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            if ast.unparse(statement) == "CONFIG = Config()":
+                continue
             # Literals, and of those the phases of a plan, which name the functions of their players.
             for found in ast.walk(statement.value or statement):
                 if isinstance(found, ast.Call):
@@ -320,24 +322,24 @@ def test_the_file_name_works_on_every_system_and_hides_no_module(title: str, nam
 
 
 CONTROLS: list[tuple[dict[str, Any], str]] = [
-    ({"batch": 17}, "SEED, BATCH, EPOCHS = 0, 17, 10"),
-    ({"epochs": 7}, "SEED, BATCH, EPOCHS = 0, 64, 7"),
-    ({"seed": 5}, "SEED, BATCH, EPOCHS = 5, 64, 10"),
-    ({"patience": 4}, "PATIENCE = 4"),
-    ({"optimiser": Choice("SGD", {"lr": 0.5})}, "torch.optim.SGD(model.parameters(), lr=0.5)"),
-    ({"optimiser": Choice("SGD", {"momentum": 0.9})}, "lr=0.01, momentum=0.9)"),
+    ({"batch": 17}, "batch: int = 17"),
+    ({"epochs": 7}, "epochs: int = 7"),
+    ({"seed": 5}, "seed: int = 5"),
+    ({"patience": 4}, "patience: int = 4  # epochs without"),
+    ({"optimiser": Choice("SGD", {"lr": 0.5})}, "learning_rate: float = 0.5"),
+    ({"optimiser": Choice("SGD", {"momentum": 0.9})}, "momentum=0.9)"),
     ({"optimiser": Choice("SGD", {"momentum": 0.9, "nesterov": True})}, "momentum=0.9, nesterov=True)"),
     ({"optimiser": Choice("SGD", {"weight_decay": 0.1})}, "weight_decay=0.1)"),
-    ({"optimiser": Choice("Adam")}, "torch.optim.Adam(model.parameters(), lr=0.001)"),
+    ({"optimiser": Choice("Adam")}, "torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate)"),
     ({"optimiser": Choice("Adam", {"beta1": 0.8})}, "betas=(0.8, 0.999))"),
     ({"optimiser": Choice("Adam", {"beta2": 0.99})}, "betas=(0.9, 0.99))"),
     ({"optimiser": Choice("Adam", {"epsilon": 1e-6})}, "eps=1e-06)"),
-    ({"optimiser": Choice("AdamW")}, "torch.optim.AdamW(model.parameters(), lr=0.001)"),
+    ({"optimiser": Choice("AdamW")}, "torch.optim.AdamW(model.parameters(), lr=CONFIG.learning_rate)"),
     ({"optimiser": Choice("AdamW", {"weight_decay": 0.0})}, "weight_decay=0.0)"),
     ({"optimiser": Choice("RMSprop", {"alpha": 0.5, "momentum": 0.25})}, "alpha=0.5, momentum=0.25)"),
     (
         {"optimiser": Choice("Adagrad", {"lr_decay": 0.1})},
-        "torch.optim.Adagrad(model.parameters(), lr=0.01, ",
+        "torch.optim.Adagrad(model.parameters(), lr=CONFIG.learning_rate, ",
     ),
     ({"optimiser": Choice("Adadelta", {"rho": 0.8})}, "rho=0.8)"),
     ({"schedule": Choice("Step", {"every": 3, "factor": 0.25})}, "step_size=3 * steps_per_epoch, gamma=0.25"),
@@ -360,7 +362,7 @@ def test_keeping_the_best_weights_is_in_the_text() -> None:
     assert "kept =" not in text_of(classifier().plan(restore_best=False).project)
     assert "PATIENCE" not in text_of(classifier().plan(restore_best=False).project)
     text = text_of(classifier().plan(restore_best=False, patience=2).project)
-    assert "kept =" not in text and "waited == PATIENCE" in text
+    assert "kept =" not in text and "waited == CONFIG.patience" in text
 
 
 # -- what stands in the way

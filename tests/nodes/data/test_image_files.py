@@ -97,7 +97,7 @@ def test_training_from_files_gives_the_losses_of_training_in_memory(tmp_path: Pa
     assert trained(sketch) == in_memory
     script = tmp_path / "alone.py"
     script.write_text(export_script(sketch.project, load_catalogue()).text, encoding="utf-8")
-    assert "yield from read_ahead(split, order.split(BATCH))" in script.read_text("utf-8")
+    assert "yield from read_ahead(split, order.split(CONFIG.batch))" in script.read_text("utf-8")
     command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
     done = subprocess.run(command, cwd=tmp_path, env=alone(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

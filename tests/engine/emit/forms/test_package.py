@@ -25,7 +25,7 @@ from tests.engine.emit.test_script import RULES
 from tests.engine.sketches import GALLERY_IDS, catalogue, classifier, gallery, image
 
 SAMPLE = GALLERY_IDS[::5]
-MODULES = ("model", "data", "train")
+MODULES = ("config", "model", "data", "train")
 REST = [one for one in GALLERY_IDS if one not in SAMPLE]
 EVERY = [*SAMPLE, *(pytest.param(one, marks=pytest.mark.exhaustive) for one in REST)]
 

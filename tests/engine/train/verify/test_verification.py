@@ -56,8 +56,8 @@ def test_a_notebook_finds_the_data_where_they_are(tmp_path: Path) -> None:
 def test_a_package_that_was_changed_differs_where_it_first_does(tmp_path: Path) -> None:
     project = classifier().plan(epochs=2).project
     made = written(project, tmp_path, Form.PACKAGE)
-    place = tmp_path / "small" / "train.py"
-    place.write_text(place.read_text("utf-8").replace("lr=0.001", "lr=0.002"), "utf-8")
+    place = tmp_path / "small" / "config.py"
+    place.write_text(place.read_text("utf-8").replace("rate: float = 0.001", "rate: float = 0.002"), "utf-8")
     found = result(Verification(made, project, steps=5))
     assert found.difference is not None and found.difference.where == "Step 2, loss"
     assert found.difference.application != found.difference.export
