@@ -32,7 +32,7 @@ def optimiser_lines(
     rates: Mapping[str, float] | None = None,
     rate: str = "",
 ) -> list[Statement]:
-    """The function `optimiser_for(model)`; the learning rate stands in the field `rate` of the settings, if any.
+    """The function `optimiser_for(model)`; its learning rate is the field `rate` of the settings, if any.
 
     `layers` are the trained parts of the model as paths, no weight in two of them: "model.generator",
     "model.blocks.0". `rates` are the objective's own by path in place of node id. Without `decay_biases`,

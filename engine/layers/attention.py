@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -41,16 +39,6 @@ class SelfAttention(nn.Module):
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
-    def attention_weights(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """How much each step reads of each other, (N, heads, T, T), and which it may not read, (T, T)."""
-        query, key, _ = self.split(x)
-        scores = query @ key.mT / math.sqrt(query.shape[3])
-        if not self.causal:
-            return scores.softmax(3), None
-        steps = x.shape[1]
-        later = torch.ones(steps, steps, dtype=torch.bool, device=x.device).triu(1)
-        return scores.masked_fill(later, -torch.inf).softmax(3), later
-
 
 class SelfAttentionToEnd(SelfAttention):
     """Self-attention of rows that differ in length (N,): none of their steps reads what fills a row up.
@@ -70,10 +58,3 @@ class SelfAttentionToEnd(SelfAttention):
         ends = x.new_full((len(x),), steps) if lengths is None else lengths.clamp(min=1)
         there = places_there(ends, steps)[:, None, None].expand(-1, -1, steps, -1)
         return there.tril() if self.causal else there
-
-    def attention_weights(self, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-        """How much each step reads of each other, (N, heads, T, T), and what the first row's may not."""
-        query, key, _ = self.split(x)
-        scores = query @ key.mT / math.sqrt(query.shape[3])
-        barred = ~self.readable(x, lengths)
-        return scores.masked_fill(barred, -torch.inf).softmax(3), barred[0, 0]

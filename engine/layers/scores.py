@@ -11,10 +11,10 @@ def masked_accuracy(guessed: Tensor, target: Tensor, ignored: int | None = None)
 
     0 where no place counts.
     """
-    counted = target != -100
+    there = target != -100
     if ignored is not None:
-        counted = counted & (target != ignored)
-    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
+        there = there & (target != ignored)
+    return ((guessed == target) & there).sum() / there.sum().clamp(1)
 
 
 def yes_no_accuracy(scores: Tensor, target: Tensor, middle: float) -> Tensor:

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,26 +64,50 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
     }
 
 
-def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
+    """The batch without places that its longest row does not have.
+
+    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
+    (N, T, ...) that it is about. One place at least stays.
+    """
+    found = dict(batch)
+    for told, columns in filled.items():
+        lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
+        longest = max(1, int(lengths.max()))
+        for name in columns:
+            found[name] = found[name][:, :longest]
+    return found
+
+
+def counted(target: Tensor) -> Tensor:
     """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
     counts = target != -100
-    if ignored is not None:
-        counts = counts & (target != ignored)
-    if weights is None:
-        return counts.sum()
-    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
+    return counts.sum()
 
 
 def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
     """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
     total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
-    return total / counted(target, weights=None).clamp(min=1e-12)
+    return total / counted(target).clamp(min=1e-12)
 
 
 def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
     """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
-    counted = target != -100
-    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
+    there = target != -100
+    return ((guessed == target) & there).sum() / there.sum().clamp(1)
+
+
+def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, Any]:
+    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's end.
+
+    It is 0 behind the end of a row. One that reads both ways begins at the end. A row without any place
+    counts as one of a single place.
+    """
+    ends = lengths.clamp(min=1).cpu()
+    packed = nn.utils.rnn.pack_padded_sequence(x, ends, batch_first=True, enforce_sorted=False)
+    output, state = layer(packed)
+    padded, _ = nn.utils.rnn.pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])
+    return padded, state
 
 
 class Model(nn.Module):
@@ -94,18 +118,18 @@ class Model(nn.Module):
         self.thought = nn.Linear(96, 120)
         self.digits = nn.Linear(24, 16)
 
-    def forward(self, source: Tensor) -> Tensor:  # (N, 8)
-        x = self.words(source)                    # (N, 8, 16)
-        _, (h, _) = self.read(x)
-        x = torch.cat((h[-2], h[-1]), 1)          # (N, 96)
-        x = F.relu(self.thought(x))               # (N, 120)
-        x = x.reshape(-1, 5, 24)                  # (N, 5, 24)
-        return self.digits(x)                     # (N, 5, 16)
+    def forward(self, source: Tensor, source_length: Tensor) -> Tensor:  # (N, source ≤ 8), (N,)
+        x = self.words(source)            # (N, source ≤ 8, 16)
+        _, (h, _) = read_to_end(self.read, x, source_length)
+        x = torch.cat((h[-2], h[-1]), 1)  # (N, 96)
+        x = F.relu(self.thought(x))       # (N, 120)
+        x = x.reshape(-1, 5, 24)          # (N, 5, 24)
+        return self.digits(x)             # (N, 5, 16)
 
 
 def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
     """The losses of a batch; training minimises "loss". "weight" is how much the batch counts."""
-    digits = model(batch["source"])
+    digits = model(batch["source"], batch["source_length"])
     return {
         "loss": counted_cross_entropy(digits.flatten(0, -2), batch["next"].flatten()),
         "weight": counted(batch["next"]),
@@ -114,7 +138,7 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, Tensor | int]]:
     """The losses and metrics of a batch, each with how much the batch counts in the mean over several."""
-    digits = model(batch["source"])
+    digits = model(batch["source"], batch["source_length"])
     return {
         "loss": (
             counted_cross_entropy(digits.flatten(0, -2), batch["next"].flatten()), counted(batch["next"])
@@ -145,7 +169,10 @@ def learned_words(texts: list[str], size: int) -> WordTokens:
 
 
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
-    """{split: {column: values}} for train, validation and test: source (N, 8); next (N, 5)."""
+    """{split: {column: values}} for train, validation and test.
+
+    source (N, 8); source_length (N,); next (N, 5).
+    """
     try:
         table = pl.read_csv((folder / "numbers.tsv").read_bytes(), infer_schema=False, separator='\t')
         cells = [column.fill_null("").to_list() for column in (table["words"], table["digits"])]
@@ -163,15 +190,20 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     target = learned_words([right[row] for row in train], 16)
     tokens, mask, lengths = filled_up([made.ids(one) for one in left], 8, False)
     whole, _, _ = filled_up([target.ids(one) for one in right], 6, True)
-    columns = {"source": tokens, "next": whole[:, 1:]}
+    columns = {"source": tokens, "source_length": lengths, "next": whole[:, 1:]}
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
+
+
+# What says how long rows are, and the columns that are filled up.
+FILLED = {"source_length": ("source",)}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["source"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(CONFIG.batch):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+        batch = {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+        yield without_filling(batch, FILLED)
 
 
 @torch.no_grad()

@@ -190,26 +190,22 @@ def keeping(learn: Any, kept: list[Any]) -> Any:
     return learned
 
 
-def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
+def counted(target: Tensor) -> Tensor:
     """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
     counts = target != -100
-    if ignored is not None:
-        counts = counts & (target != ignored)
-    if weights is None:
-        return counts.sum()
-    return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()
+    return counts.sum()
 
 
 def counted_cross_entropy(scores: Tensor, target: Tensor) -> Tensor:
     """Cross-entropy of scores (N, classes, ...) with classes (N, ...): the mean over what counts."""
     total = F.cross_entropy(scores, target, None, reduction="sum", label_smoothing=0.0)
-    return total / counted(target, weights=None).clamp(min=1e-12)
+    return total / counted(target).clamp(min=1e-12)
 
 
 def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
     """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`."""
-    counted = target != -100
-    return ((guessed == target) & counted).sum() / counted.sum().clamp(1)
+    there = target != -100
+    return ((guessed == target) & there).sum() / there.sum().clamp(1)
 
 
 class Model(nn.Module):

@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,21 @@ def split_by_class(
     }  # what was sorted by class must not stay so
 
 
+def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
+    """The batch without places that its longest row does not have.
+
+    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
+    (N, T, ...) that it is about. One place at least stays.
+    """
+    found = dict(batch)
+    for told, columns in filled.items():
+        lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
+        longest = max(1, int(lengths.max()))
+        for name in columns:
+            found[name] = found[name][:, :longest]
+    return found
+
+
 def masked_sums(x: Tensor, mask: Tensor) -> Tensor:
     """The sum over the places (N, T, F) where the mask (N, T) is not 0, (N, F)."""
     return torch.where(mask[..., None] != 0, x, 0.0).sum(1)
@@ -88,8 +103,8 @@ class Model(nn.Module):
         self.words = nn.Embedding(500, 16)
         self.mark = nn.Linear(16, 3)
 
-    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:  # (N, 31), (N, 31)
-        x = self.words(tokens)                                  # (N, 31, 16)
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:  # (N, tokens ≤ 31), (N, tokens ≤ 31)
+        x = self.words(tokens)                                  # (N, tokens ≤ 31, 16)
         x = masked_means(x, mask)                               # (N, 16)
         return self.mark(x)                                     # (N, 3)
 
@@ -156,11 +171,16 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
+# What says how long rows are, and the columns that are filled up.
+FILLED = {"mask": ("tokens", "mask")}
+
+
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
     n = len(split["tokens"])
     order = torch.arange(n) if shuffle is None else torch.randperm(n, generator=shuffle)
     for rows in order.split(CONFIG.batch):
-        yield {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+        batch = {name: column.index_select(0, rows.to(column.device)) for name, column in split.items()}
+        yield without_filling(batch, FILLED)
 
 
 @torch.no_grad()

@@ -1,17 +1,20 @@
 """Where a layer looks: attention of each head, and the table of its positions.
 
 A layer is seen where it holds an `nn.MultiheadAttention` (inside `nn.TransformerEncoderLayer` too), a module
-whose method `attention_weights` gives, for its inputs, weights `(N, heads, queries, keys)` and a mask, or one
-of any other make with an attribute `attention`: the weights of its last forward pass, and, if it bars keys,
-`attention_mask`, True where a query may not look. Positions are a tensor `(T, d)` in an attribute `positions`
-or in a parameter, buffer or embedding whose name speaks of positions.
+that splits its input into queries, keys and values, one whose method `attention_weights` gives for its input
+weights `(N, heads, queries, keys)` and a mask, or one of any other make with an attribute `attention`: the
+weights of its last forward pass, and, if it bars keys, `attention_mask`, True where a query may not look.
+Positions are a tensor `(T, d)` in an attribute `positions` or in a parameter, buffer or embedding whose name
+speaks of positions.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -143,15 +146,33 @@ def position_table(module: nn.Module) -> Tensor | None:
 
 def _tells(layer: nn.Module) -> bool:
     """Whether a layer computes its weights when it is asked."""
-    return callable(getattr(layer, "attention_weights", None))
+    splits = callable(getattr(layer, "split", None)) and hasattr(layer, "causal")
+    return splits or callable(getattr(layer, "attention_weights", None))
+
+
+def weights_of(layer: Any, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+    """How much each step reads of each other, (N, heads, T, T), and what the first row's may not, (T, T).
+
+    `layer` splits a sequence (N, T, F) into queries, keys and values (N, heads, T, D), and may be causal; one
+    of rows that differ in length says which steps are `readable`.
+    """
+    query, key, _ = layer.split(x)
+    scores = query @ key.mT / math.sqrt(query.shape[3])
+    if hasattr(layer, "readable"):
+        barred = ~layer.readable(x, lengths)
+        return scores.masked_fill(barred, -torch.inf).softmax(3), barred[0, 0]
+    if not layer.causal:
+        return scores.softmax(3), None
+    later = torch.ones(scores.shape[2:], dtype=torch.bool, device=x.device).triu(1)
+    return scores.masked_fill(later, -torch.inf).softmax(3), later
 
 
 def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Attention:
     """The weights that a call of an attention layer used."""
     if _tells(layer):
         with torch.no_grad():
-            tells: Any = layer
-            found, later = tells.attention_weights(*given)
+            tell: Any = getattr(layer, "attention_weights", partial(weights_of, layer))
+            found, later = tell(*given)
         return Attention(name, found[0].float(), later)
     assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments

@@ -12,7 +12,6 @@ from tests.engine.sketches import GALLERY_IDS, catalogue, gallery
 CALLED = {
     "forward",  # torch
     "set_to_none",  # a parameter that torch's own method has
-    "attention_weights",  # views of what attention reads
     "samples",  # views of a chain, and whoever goes on with its samples
     "accepted",
 }

@@ -18,10 +18,10 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 550,
+    "a_decoder_letter_by_letter.py": 540,
     "an_agent_in_a_grid_world.py": 650,
-    "kinds_of_graphs.py": 435,
-    "romeo_and_juliet_letter_by_letter.py": 450,
+    "kinds_of_graphs.py": 425,
+    "romeo_and_juliet_letter_by_letter.py": 451,
 }
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from engine.document.files import load_project
 from engine.emit.program import compile_program
 from engine.layers.attention import SelfAttention
-from engine.look.sequences.attention import attentions
+from engine.look.sequences.attention import attentions, weights_of
 from tests.engine.sketches import GALLERY, catalogue
 
 N, T, D, HEADS = 3, 7, 12, 4
@@ -51,13 +51,13 @@ def test_it_is_what_torchs_layer_computes(causal: bool) -> None:
     barred = torch.ones(T, T, dtype=torch.bool).triu(1) if causal else None
     wanted, weights = reference(x, x, x, attn_mask=barred, average_attn_weights=False)
     torch.testing.assert_close(made(x), wanted)
-    torch.testing.assert_close(made.attention_weights(x)[0], weights)
+    torch.testing.assert_close(weights_of(made, x)[0], weights)
 
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_it_is_the_formula(causal: bool) -> None:
     made, x = layer(causal), sequences()
-    for one, found, weights in zip(x, made(x), made.attention_weights(x)[0], strict=True):
+    for one, found, weights in zip(x, made(x), weights_of(made, x)[0], strict=True):
         wanted = by_hand(made, one)
         torch.testing.assert_close(found, wanted[0])
         torch.testing.assert_close(weights, wanted[1])
