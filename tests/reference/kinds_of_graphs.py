@@ -60,6 +60,14 @@ class Lazy:
         """Rows of the file by number (int64, on the CPU) as (len(rows), *size) of `dtype`, on the CPU."""
         raise NotImplementedError
 
+    def at(self, rows: Tensor) -> Lazy:
+        """These rows of the column, as a column."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.picked = self.picked[rows.cpu()]
+        other.shape = torch.Size((len(other.picked), *self.shape[1:]))
+        return other
+
     def __len__(self) -> int:
         return len(self.picked)
 
@@ -70,6 +78,10 @@ class Lazy:
             return found if self.ragged else found[0]
         asked = self.picked[rows.cpu() if isinstance(rows, Tensor) else rows]
         return self.read(asked).to(self.device)
+
+    def index_select(self, dim: int, rows: Tensor) -> Tensor:
+        """Rows by number, as of a tensor; `dim` is 0."""
+        return self[rows]
 
     def numel(self) -> int:
         return self.shape.numel()

@@ -68,11 +68,16 @@ def specialised(texts: Sequence[str], rest: ast.Module, fixed: Set[str] = frozen
     names = {name for text in texts for name in defined(text)}
     asked = _Asked(names)
     asked.visit(rest)
-    return _specialised(tuple(texts), "\n".join(asked.lines), frozenset(fixed & names))
+    read = {node.attr for node in ast.walk(rest) if isinstance(node, ast.Attribute)}
+    methods = {part for text in texts if defined(text) == (COLUMN,) for part in _methods(text)}
+    given = "\n".join(asked.lines), frozenset(fixed & names), frozenset(read & methods)
+    return _specialised(tuple(texts), *given)
 
 
 @lru_cache(maxsize=256)
-def _specialised(texts: tuple[str, ...], asked: str, fixed: frozenset[str]) -> Specialised:
+def _specialised(
+    texts: tuple[str, ...], asked: str, fixed: frozenset[str], read: frozenset[str]
+) -> Specialised:
     found = {}
     for text in texts:
         [tree] = ast.parse(text).body
@@ -86,7 +91,7 @@ def _specialised(texts: tuple[str, ...], asked: str, fixed: frozenset[str]) -> S
     found = {name: one for name, one in found.items() if name in used}
     for name, one in found.items():
         if isinstance(one.tree, ast.ClassDef) and name not in fixed:
-            _without_methods(one, found, rest)
+            _without_methods(one, found, read)
     left = list(found.values())
     made = tuple(reprinted(one.text, one.tree) if one.changed else one.text for one in left)
     return Specialised(made, {name: tuple(one) for name, one in cuts.items()})
@@ -149,21 +154,25 @@ def _round(found: dict[str, Carried], rest: ast.Module, cuts: dict[str, list[Cut
     return False
 
 
-def _without_methods(one: Carried, found: Mapping[str, Carried], rest: ast.Module) -> None:
+@cache
+def _methods(text: str) -> tuple[str, ...]:
+    """The names of the methods of a class."""
+    [tree] = ast.parse(text).body
+    assert isinstance(tree, ast.ClassDef)
+    return tuple(part.name for part in tree.body if isinstance(part, ast.FunctionDef))
+
+
+def _without_methods(one: Carried, found: Mapping[str, Carried], read: Set[str]) -> None:
     """A column that is read row by row, without what tensors have too where nobody asks for it."""
     assert isinstance(one.tree, ast.ClassDef)
     if one.tree.name != COLUMN:
         return
-    read = {
-        node.attr
-        for tree in (rest, *(other.tree for other in found.values()))
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-    }
+    trees = [other.tree for other in found.values()]
+    inside = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     kept = [
         part
         for part in one.tree.body
-        if not isinstance(part, ast.FunctionDef) or part.name.startswith("__") or part.name in read
+        if not isinstance(part, ast.FunctionDef) or part.name.startswith("__") or part.name in read | inside
     ]
     one.changed |= len(kept) < len(one.tree.body)
     one.tree.body = kept
