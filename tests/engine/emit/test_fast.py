@@ -130,7 +130,7 @@ def test_settings_are_plain_lines() -> None:
         "    model = model.to(memory_format=torch.channels_last)",
         '            with torch.autocast("cpu", torch.bfloat16):',
         '                loss = objective(model, batch)["loss"]',
-        "    return torch.optim.Adam(model.parameters(), lr=0.001, fused=True)",
+        "    return torch.optim.Adam(model.parameters(), lr=CONFIG.learning_rate, fused=True)",
         "    torch.set_num_threads(2)",
         "class UniformDropout(nn.Dropout):",
         "        self.dropout = UniformDropout(0.5)",

@@ -22,9 +22,12 @@ def test_numbers_of_layers_and_of_the_plan_are_read_from_the_code() -> None:
         ("nn.Conv2d(32, 64, kernel_size=3)", "nn.Conv2d(24, 48, kernel_size=3)"),
         ("nn.Linear(1600, 10)", "nn.Linear(48 * 5 * 5, 10)"),
         ("nn.Dropout(0.5)", "nn.Dropout(0.25)"),
-        ("lr=0.001", "lr=0.0005, weight_decay=0.01"),
-        ("SEED, BATCH, EPOCHS = 0, 128, 12", "SEED, BATCH, EPOCHS = 7, 64, 30"),
-        ("PATIENCE = 3", "PATIENCE = 8"),
+        ("lr=CONFIG.learning_rate", "lr=CONFIG.learning_rate, weight_decay=0.01"),
+        ("learning_rate: float = 0.001", "learning_rate: float = 0.0005"),
+        ("seed: int = 0", "seed: int = 7"),
+        ("batch: int = 128", "batch: int = 64"),
+        ("epochs: int = 12", "epochs: int = 30"),
+        ("patience: int = 3", "patience: int = 8"),
         ("torch.tensor(digits[0]), 0.1, draw", "torch.tensor(digits[0]), 0.2, draw"),
     )
     project = read(text).project
@@ -34,6 +37,18 @@ def test_numbers_of_layers_and_of_the_plan_are_read_from_the_code() -> None:
     plan = project.plan
     assert dict(plan.optimiser.params) == {"lr": 0.0005, "weight_decay": 0.01}
     assert (plan.seed, plan.batch, plan.epochs, plan.patience) == (7, 64, 30, 8)
+
+
+def test_constants_in_the_place_of_the_settings_are_read_too() -> None:
+    """As scripts had them that were exported before there was a `Config`."""
+    text = of_gallery(CNN)
+    start, end = text.index("@dataclass"), text.index("CONFIG = Config()") + len("CONFIG = Config()")
+    text = text[:start] + "SEED, BATCH, EPOCHS = 3, 32, 5\nPATIENCE = 2" + text[end:]
+    for name in ("seed", "batch", "epochs", "patience"):
+        text = text.replace(f"CONFIG.{name}", name.upper())
+    plan = read(text.replace("CONFIG.learning_rate", "0.002")).project.plan
+    assert (plan.seed, plan.batch, plan.epochs, plan.patience) == (3, 32, 5, 2)
+    assert plan.optimiser.params["lr"] == 0.002
 
 
 def test_layers_that_were_added_are_nodes() -> None:
@@ -159,8 +174,9 @@ def test_any_numbers_come_back(width: int, rate: float, epochs: int, batch: int,
         ("nn.Linear(4, 8)", f"nn.Linear(4, {width})"),
         ("nn.Linear(8, 3)", f"nn.Linear({width}, 3)"),
         ("torch.tanh(self.hidden", f"{function}(self.hidden"),
-        ("lr=0.001", f"lr={rate!r}"),
-        ("SEED, BATCH, EPOCHS = 0, 16, 40", f"SEED, BATCH, EPOCHS = 0, {batch}, {epochs}"),
+        ("learning_rate: float = 0.001", f"learning_rate: float = {rate!r}"),
+        ("batch: int = 16", f"batch: int = {batch}"),
+        ("epochs: int = 40", f"epochs: int = {epochs}"),
     )
     project = read(text).project
     hidden = params(project, "Linear")[0]
