@@ -50,7 +50,13 @@ class Command:
 
 COMMANDS = (
     Command("new_project", "File", "&New", ("Ctrl+N", "Ctrl+T"), "An empty canvas, in a tab of its own"),
-    Command("open_project", "File", "&Open…", ("Ctrl+O",), "Open project files, each in a tab of its own"),
+    Command(
+        "open_project",
+        "File",
+        "&Open…",
+        ("Ctrl+O",),
+        "Open projects or exported Python, each in a tab",
+    ),
     Command(
         "open_data", "File", "Open &data…", ("Ctrl+Shift+O",), "A table, images, text, arrays … as a node"
     ),

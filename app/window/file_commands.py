@@ -13,6 +13,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.documents.document_page import DocumentPage
+from app.documents.python_files import PythonFiles, is_exported, notice_of
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
 from app.widgets.labels import plain
@@ -25,10 +26,13 @@ from app.workspace.document_file import SUFFIX
 from app.workspace.recent_files import RecentFiles
 from engine.document import autosave
 from engine.document.crashes import Crash
+from engine.document.graph import Project
+from engine.importers.findings import Finding
 
 log = logging.getLogger(__name__)
 
 _FILTER = f"Neuroloom projects (*{SUFFIX});;All files (*)"
+_OPENED = f"Neuroloom projects and exports (*{SUFFIX} *.py *.ipynb);;All files (*)"
 OVERWRITE = "Overwrite it"
 DONT = "Cancel"
 
@@ -50,6 +54,9 @@ class FileCommands:
     def __init__(self, window: FilesWindow) -> None:
         self._window = window
         self._documents = window.documents
+        self.python = PythonFiles(window.workspace.catalogue, window.central)
+        self.python.opened.connect(self._show_python)
+        self.python.failed.connect(lambda sentence: window.tell(sentence, "error"))
 
     # -- coming -----------------------------------------------------------------------------------
 
@@ -60,7 +67,7 @@ class FileCommands:
     def open_project(self) -> None:
         """Asks for project files and opens them."""
         names, _ = QFileDialog.getOpenFileNames(
-            self._window.central, "Open project", str(self.folder()), _FILTER
+            self._window.central, "Open project", str(self.folder()), _OPENED
         )
         for name in names:
             self.open_path(Path(name))
@@ -71,12 +78,28 @@ class FileCommands:
         if known is not None:
             self._documents.show(known)
             return
+        if is_exported(path):
+            self._window.tell(f"Reading {path.name} …", "info")
+            self.python.open(path)
+            return
         project = self._window.document_page.file.read(path)
         if project is not None:
             page = self._documents.spare()
             page.notice = None
             page.file.show(project, path.absolute())
             self._show(page)
+
+    def _show_python(self, project: Project, findings: Sequence[Finding], path: Path) -> None:
+        """Shows what a script came from as a document without a file, and what of it was not read."""
+        page = self._documents.spare()
+        page.notice = None
+        page.file.show(project, None)
+        self._show(page)
+        lines = "\n".join(str(one) for one in findings)
+        title = f"What of {path.name} is not in the project"
+        page.file.noticed.emit(
+            notice_of(path, findings, lambda: ask(self._window.central, title, lines, ("Close",)))
+        )
 
     def open_example(self, path: Path) -> None:
         """Opens a copy of an example."""
@@ -103,7 +126,7 @@ class FileCommands:
 
     def open_any(self, paths: Sequence[Path]) -> None:
         """Opens projects, each in a tab, and adds nodes for all that is data."""
-        projects = [path for path in paths if path.suffix.lower() == SUFFIX]
+        projects = [path for path in paths if path.suffix.lower() == SUFFIX or is_exported(path)]
         for path in projects:
             self.open_path(path)
         self.open_data_paths([path for path in paths if path not in projects])

@@ -304,6 +304,7 @@ class MainWindow(QMainWindow):
         self._remember_files()
         self.hide()
         # Ends the runs with a checkpoint, and waits for the threads, so that the process can exit.
+        self.files.python.close()
         self.documents.end(_CLOSE_SECONDS)
         event.accept()
         self.closed.emit()

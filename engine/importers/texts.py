@@ -13,7 +13,13 @@ from engine.errors import ProjectFileError
 from engine.importers.findings import Place
 
 LARGEST = 4 * 1024 * 1024  # bytes; exports have some thousand lines at most
-PARTS = ("model.py", "data.py", "train.py", "__main__.py")  # of a package, in the order of their imports
+PARTS = (
+    "config.py",
+    "model.py",
+    "data.py",
+    "train.py",
+    "__main__.py",
+)  # of a package, in order
 FUTURE = re.compile(r"from __future__ import .*")
 
 

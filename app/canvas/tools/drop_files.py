@@ -10,13 +10,14 @@ from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point, snapped
 from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.drop import MIME, DropNode, Ghost
 
-PROJECT = ".nloom"
+PROJECTS = (".nloom", ".py", ".ipynb")  # and scripts that were exported
 
 
 def dropped_data(mime: QMimeData) -> list[Path]:
     """The files and folders of a drag; none where a project is among them, which the window opens."""
     paths = dropped_paths(mime)
-    return [] if any(path.suffix.lower() == PROJECT for path in paths) else paths
+    opens = any(path.suffix.lower() in PROJECTS or (path / "model.py").is_file() for path in paths)
+    return [] if opens else paths
 
 
 def dropped_paths(mime: QMimeData) -> list[Path]:
