@@ -37,6 +37,31 @@ class Linear(Layer):
         return units if self.activation == NONE else f"{units} · {self.activation}"
 
 
+class GatedLinear(Layer):
+    """Two dense layers side by side, one of which opens and closes the other number by number.
+
+    With SiLU it is the first half of SwiGLU, with GELU of GEGLU, with the sigmoid the gated linear unit.
+    """
+
+    family = "dense"
+    title = "Gated linear"
+    aliases = ("swiglu", "geglu", "glu", "gated linear unit", "feed forward", "llama")
+    formula = "y = f(W x + b) · (V x + c)"
+    source = "Dauphin, Fan, Auli and Grangier, 2017; in transformers: Shazeer, 2020"
+    traits = LayerTraits(units="units")
+    units: int = param(64, minimum=1, doc="how many outputs")
+    bias: bool = param(True, doc="add a learned offset to each unit")
+    activation: str = param("SiLU", choices=CHOICES, doc="function of the gate")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        made = without_defaults(nn.Linear(x.features, self.units, bias=self.bias))
+        gate, values = e.module(made, "gate"), e.module(made, "values")
+        return activate(self.activation, gate(x)) * values(x)
+
+    def summary(self) -> str:
+        return f"{self.units:,} unit{'' if self.units == 1 else 's'} · {self.activation}"
+
+
 class DropConnect(Layer):
     """A dense layer that drops a random fraction of its weights, not of its inputs, for each batch."""
 

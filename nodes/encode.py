@@ -209,7 +209,12 @@ class PositionalEncoding(Encoding):
     shows = ("positions",)
     formula = "y[t] = x[t] + p[t], p[t, 2i] = sin(t / 10000^(2i/d)), p[t, 2i + 1] = cos of it; or p learned"
     source = "Vaswani and others, 2017; learned: Gehring and others, 2017"
-    learned: bool = param(False, doc="a vector learned for each step instead of fixed waves")
+    learned: bool = param(False, doc="a vector learned for each step instead of fixed ones")
+    fixed: str = param(
+        "waves",
+        choices=("waves", "number", "fraction", "binary"),
+        doc="what stands for a place, where nothing is learned; all but waves are there to see how they fail",
+    )
     joined: bool = param(False, doc="stand beside the features instead of being added to them")
     size: int = param(16, minimum=1, maximum=65_536, doc="numbers a step, where they are joined")
 
@@ -218,10 +223,15 @@ class PositionalEncoding(Encoding):
         from engine.layers.encodings import Positions as Fixed
 
         need_axes(x, self)
-        made = LearnedPositions if self.learned else Fixed
         size = self.size if self.joined else x.features
-        return e.module(without_defaults(carried(made)(x.shape[0], size, joined=self.joined)))(x)
+        if not self.learned and self.fixed != "waves":
+            from engine.layers.sequences.positions import PlainPositions
+
+            made = carried(PlainPositions)(x.shape[0], size, self.fixed, joined=self.joined)
+            return e.module(without_defaults(made))(x)
+        table = LearnedPositions if self.learned else Fixed
+        return e.module(without_defaults(carried(table)(x.shape[0], size, joined=self.joined)))(x)
 
     def summary(self) -> str:
-        text = "learned" if self.learned else "waves"
+        text = "learned" if self.learned else self.fixed
         return f"{text} · {f'{self.size} joined' if self.joined else 'added'}"

@@ -72,6 +72,73 @@ class LayerNorm(Layer):
         return e.module(without_defaults(nn.LayerNorm(over, eps=self.epsilon)))(x)
 
 
+class RMSNorm(Layer):
+    """Divides each example's features by their root mean square, then scales: layer norm's cheaper kin.
+
+    The steps of a sequence are normalised one by one, an image as a whole.
+    """
+
+    preparation = Preparation.SCALED
+    family = "norm"
+    title = "RMS norm"
+    aliases = ("root mean square", "llama", "layer norm")
+    formula = "y = γ x / √(mean of x² + ε) over the features of a row or step, or all of an image"
+    source = "Zhang and Sennrich, 2019"
+    epsilon: float = param(1e-6, above=0, doc="added to the mean square so that nothing is divided by zero")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        over = x.features if len(x.shape) <= 2 else x.shape
+        return e.module(nn.RMSNorm(over, eps=self.epsilon))(x)
+
+
+class GroupNorm(Layer):
+    """Gives each group of channels of an example zero mean and unit variance, whatever the batch.
+
+    One group for all channels is layer norm of an image; a group for each channel is instance norm.
+    """
+
+    preparation = Preparation.SCALED
+    family = "norm"
+    title = "Group norm"
+    aliases = ("gn", "instance norm", "layer norm")
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² over a group of channels and all places"
+    source = "Wu and He, 2018"
+    groups: int = param(8, minimum=1, maximum=65_536, doc="of channels, of as many each")
+    epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if not x.shape:
+            raise EmitError("Group norm needs channels, but one number an example comes in.")
+        if x.channels % self.groups:
+            raise EmitError(
+                f"{x.channels} channels cannot be shared out evenly among {self.groups} groups.",
+                fix="Let the number of groups divide that of the channels.",
+            )
+        return e.module(without_defaults(nn.GroupNorm(self.groups, x.channels, eps=self.epsilon)))(x)
+
+    def summary(self) -> str:
+        return f"{self.groups} groups"
+
+
+class InstanceNorm(Layer):
+    """Gives each channel of each example zero mean and unit variance over its places."""
+
+    preparation = Preparation.SCALED
+    family = "norm"
+    title = "Instance norm"
+    aliases = ("style transfer", "contrast normalisation")
+    formula = "y = γ (x - μ) / √(σ² + ε) + β, μ and σ² of each channel over all places of an example"
+    source = "Ulyanov, Vedaldi and Lempitsky, 2016"
+    epsilon: float = param(1e-5, above=0, doc="added to the variance so that nothing is divided by zero")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        kinds = {2: nn.InstanceNorm1d, 3: nn.InstanceNorm2d, 4: nn.InstanceNorm3d}
+        if len(x.shape) not in kinds or prod(x.shape[1:]) == 1:
+            raise EmitError("Instance norm needs channels of several places each.")
+        made = kinds[len(x.shape)](x.channels, eps=self.epsilon, affine=True)
+        return e.module(without_defaults(made))(x)
+
+
 class Dropout(Layer):
     """While training, sets a random fraction of the numbers to zero, so that none is relied on."""
 

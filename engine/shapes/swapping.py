@@ -28,13 +28,17 @@ def drawn_block(project: Project, form: DrawnForm, values: Mapping[str, Value], 
 def drawing(project: Project, catalogue: Catalogue, node_id: str, features: int) -> tuple[Edit, ...]:
     """The edits that put the block that draws a node in its place; none where its type is not drawn.
 
-    `features` is the last size of what comes in. Errors: `GraphError` where weights are shared.
+    `features` is the last size of what comes in. Errors: `GraphError` where weights are shared, or
+    where it has values that its drawing cannot have.
     """
     node = project.node(node_id)
     form, kind = form_of(node.type), catalogue.get(node.type)
     if form is None or kind is None:
         return ()
     made = kind(node.params)
+    others = [one.title for one in kind.params if one.name not in form.params and one.name in node.params]
+    if others:
+        raise GraphError(f"Its drawing knows no {others[0]}: set it back first.", node_id=node_id)
     values = {name: getattr(made, name) for name in form.params}
     block = drawn_block(project, form, values, features)
     trial = project.copy()

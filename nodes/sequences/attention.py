@@ -1,53 +1,253 @@
-"""Attention: steps of a sequence that read each other."""
+"""Attention: steps of a sequence that read each other, or the steps of another sequence."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
-from engine.catalogue.axes import SEQUENCE
-from engine.catalogue.symbols import carried, without_defaults
+from engine.catalogue.axes import SEQUENCE, Axes
+from engine.catalogue.symbols import Expr, carried, nn, without_defaults
 from engine.errors import EmitError
 from nodes.wires import listed, need_axes, plural
 
+SCORES = ("scaled dot", "dot", "cosine", "additive")
 
-class SelfAttention(Layer):
-    """Lets each step of a sequence read those steps whose keys fit its query, with several heads at once.
 
-    A causal one reads no later steps, as a model of the next token must; what fills up a shorter row is never
-    read. It sees no order: put Positions before it. With a skip connection, layer norm and two dense layers
-    it is a layer of a transformer.
-    """
+class Attending(Layer, abstract=True):
+    """Base of the layers of attention."""
 
     family = "attention"
-    title = "Self-attention"
-    aliases = ("transformer", "multi-head attention", "decoder", "causal", "scaled dot product", "gpt")
-    formula = "y = W [softmax(q kᵀ / √d) v of each head] + b; q, k, v = W' x + b'; causal: no later keys"
-    source = "Vaswani and others, 2017"
     shows = ("attention",)
     takes_axes = SEQUENCE
     reads_lengths = True
     keeps_places = ("output",)
-    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
-    causal: bool = param(True, doc="each step reads itself and what came before, never what comes after")
 
-    def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.attention import SelfAttention as Whole
-        from engine.layers.attention import SelfAttentionToEnd
-
+    def _check(self, x: Wire, heads: int, groups: int) -> None:
+        """Errors: `EmitError` where heads do not share the features, or keys, evenly."""
         need_axes(x, self)
-        if x.features % self.heads:
+        if x.features % heads:
             raise EmitError(
-                f"{plural(self.heads, 'head')} cannot share {plural(x.features, 'feature')} evenly.",
+                f"{plural(heads, 'head')} cannot share {plural(x.features, 'feature')} evenly.",
                 fix="Let the number of heads divide that of the features.",
             )
-        kind = Whole if x.lengths is None else SelfAttentionToEnd
-        made = carried(kind)(x.features, heads=self.heads, causal=self.causal)
-        given = (x,) if x.lengths is None else (x, x.lengths)
-        return e.module(without_defaults(made))(*given)
+        if groups and heads % groups:
+            raise EmitError(
+                f"{plural(heads, 'head')} cannot share {plural(groups, 'head')} of keys and values evenly.",
+                fix="Let the number of key heads divide that of the heads.",
+            )
+
+
+class SelfAttention(Attending):
+    """Lets each step of a sequence read those steps whose keys fit its query, with several heads at once.
+
+    A causal one reads no later steps, as a model of the next token must; what fills up a shorter row is never
+    read. It sees no order: put Positions before it, or choose positions inside it. With a skip connection,
+    layer norm and two dense layers it is a layer of a transformer.
+    """
+
+    title = "Self-attention"
+    aliases = (
+        "transformer",
+        "multi-head attention",
+        "decoder",
+        "causal",
+        "scaled dot product",
+        "gpt",
+        "rope",
+    )
+    formula = "y = W [softmax(q kᵀ / √d) v of each head] + b; q, k, v = W' x + b'; causal: no later keys"
+    source = "Vaswani and others, 2017"
+    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
+    causal: bool = param(True, doc="each step reads itself and what came before, never what comes after")
+    score: str = param(
+        "scaled dot", choices=SCORES, doc="how a query fits a key; additive needs memory for every pair"
+    )
+    positions: str = param(
+        "none",
+        choices=("none", "rotary", "relative"),
+        label="Positions inside",
+        doc="rotary turns queries and keys by their places; relative adds a learned number for each offset",
+    )
+    reach: int = param(32, minimum=1, maximum=65_536, doc="the farthest offset that relative positions tell")
+    groups: int = param(
+        0,
+        minimum=0,
+        maximum=1024,
+        label="Key heads",
+        doc="heads of keys and values, each for several; 0: one each",
+    )
+    dropout: float = param(
+        0.0, minimum=0, below=1, doc="fraction of what is read that is dropped in training"
+    )
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        self._check(x, self.heads, self.groups)
+        plain = self.score == "scaled dot" and self.positions == "none"
+        if plain and not self.groups and not self.dropout:
+            from engine.layers.attention import SelfAttention as Whole
+            from engine.layers.attention import SelfAttentionToEnd
+
+            kind = Whole if x.lengths is None else SelfAttentionToEnd
+            made = carried(kind)(x.features, heads=self.heads, causal=self.causal)
+            layer = e.module(without_defaults(made))
+            return layer(x) if x.lengths is None else layer(x, x.lengths)
+        if self.positions != "none" and self.score != "scaled dot":
+            raise EmitError(
+                "Positions inside attention need scores by the scaled dot product.",
+                fix="Choose that score, or put Positions before the layer.",
+            )
+        if self.positions == "rotary" and (x.features // self.heads) % 2:
+            raise EmitError(
+                "Rotary positions turn pairs of numbers: a head needs an even number of features."
+            )
+        options: dict[str, Any] = {"reach": self.reach} if self.positions == "relative" else {}
+        options |= {"causal": self.causal} if self.causal else {}
+        options |= {"groups": self.groups} if self.groups else {}
+        options |= {"dropout": self.dropout} if self.dropout else {}
+        layer = e.module(_made(self.score, self.positions)(x.features, x.features, self.heads, **options))
+        return layer(x) if x.lengths is None else layer(x, lengths=x.lengths)
 
     def summary(self) -> str:
-        return f"{plural(self.heads, 'head')}{' · causal' if self.causal else ''}"
+        parts = [plural(self.heads, "head")]
+        parts += ["causal"] if self.causal else []
+        parts += [self.score] if self.score != "scaled dot" else []
+        parts += [self.positions] if self.positions != "none" else []
+        return " · ".join(parts)
+
+
+class CrossAttention(Attending):
+    """Lets each step of a sequence read a memory: the steps of another sequence, such as a text to translate.
+
+    Queries come from the sequence; keys and values from the memory. It is how a decoder reads its encoder.
+    """
+
+    title = "Cross-attention"
+    aliases = ("encoder-decoder attention", "alignment", "bahdanau", "luong", "memory", "translation")
+    formula = "y = W [softmax(q kᵀ / √d) v of each head] + b; q = W' x + b', k, v = W'' m + b''"
+    source = "Vaswani and others, 2017; additive: Bahdanau, Cho and Bengio, 2015"
+    ports_in = (
+        Port("x", doc="the sequence that reads"),
+        Port("memory", doc="the sequence that is read; it may have other sizes"),
+    )
+    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
+    score: str = param(
+        "scaled dot", choices=SCORES, doc="how a query fits a key; additive needs memory for every pair"
+    )
+    dropout: float = param(
+        0.0, minimum=0, below=1, doc="fraction of what is read that is dropped in training"
+    )
+
+    def emit(self, e: Emitter, x: Wire, memory: Wire) -> Emitted:
+        self._check(x, self.heads, 0)
+        need_axes(memory, self)
+        options = {"dropout": self.dropout} if self.dropout else {}
+        layer = e.module(_made(self.score, "none")(x.features, memory.features, self.heads, **options))
+        return layer(x, memory) if memory.lengths is None else layer(x, memory, memory.lengths)
+
+    def summary(self) -> str:
+        parts = [plural(self.heads, "head")]
+        return " · ".join(parts + ([self.score] if self.score != "scaled dot" else []))
+
+
+class ClassToken(Layer):
+    """Puts a learned step before a sequence, in which a transformer gathers what it says of the whole."""
+
+    title = "Class token"
+    family = "attention"
+    aliases = ("cls", "vision transformer", "bert", "summary token")
+    formula = "y = [c, x₁, ..., x_T], c learned"
+    source = "Devlin, Chang, Lee and Toutanova, 2018; of images: Dosovitskiy and others, 2021"
+    takes_axes = SEQUENCE
+
+    def axes_after(self, axes: Axes, rank: int) -> Axes:
+        return SEQUENCE
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.sequences.tokens import ClassToken as Made
+
+        need_axes(x, self)
+        return e.module(carried(Made)(x.features))(x)
+
+
+class TransformerEncoderLayer(Attending):
+    """A whole layer of a transformer: self-attention, then two dense layers, each with a skip and a norm.
+
+    Norm first trains deep stacks without warm-up; behind the skip is how it was published.
+    """
+
+    title = "Transformer layer"
+    aliases = ("encoder layer", "gpt", "bert", "feed forward", "pre-norm", "post-norm", "block")
+    formula = (
+        "y = x + A(norm(x)), z = y + W' φ(W norm(y)); norm behind: y = norm(x + A(x)), z = norm(y + ...)"
+    )
+    source = "Vaswani and others, 2017; norm first: Xiong and others, 2020"
+    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
+    wide: int = param(
+        256, minimum=1, label="Hidden units", doc="of the two dense layers; four times the features is usual"
+    )
+    causal: bool = param(False, doc="each step reads itself and what came before, never what comes after")
+    norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
+    activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
+    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        self._check(x, self.heads, 0)
+        layer = e.module(nn.TransformerEncoderLayer(x.features, self.heads, self.wide, **_options(self)))
+        words: dict[str, Any] = {}
+        if self.causal:
+            from engine.layers.sequences.tokens import later_steps
+
+            words = {"src_mask": carried(later_steps)(x), "is_causal": True}
+        if x.lengths is not None:
+            from engine.layers.sequences.tokens import filled_up
+
+            words["src_key_padding_mask"] = carried(filled_up)(x, x.lengths)
+        return layer(x, **words)
+
+    def summary(self) -> str:
+        return f"{plural(self.heads, 'head')} · {self.wide} units{' · causal' if self.causal else ''}"
+
+
+class TransformerDecoderLayer(Attending):
+    """A layer of a decoder: causal self-attention, attention over a memory, two dense layers."""
+
+    title = "Decoder layer"
+    aliases = ("transformer decoder", "translation", "encoder-decoder")
+    formula = "y = x + A(norm(x)); z = y + C(norm(y), m); w = z + W' φ(W norm(z))"
+    source = "Vaswani and others, 2017"
+    ports_in = (
+        Port("x", doc="the sequence that is written; no step sees a later one"),
+        Port("memory", doc="the sequence that is read, of as many features"),
+    )
+    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
+    wide: int = param(
+        256, minimum=1, label="Hidden units", doc="of the two dense layers; four times the features is usual"
+    )
+    norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
+    activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
+    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
+
+    def emit(self, e: Emitter, x: Wire, memory: Wire) -> Emitted:
+        from engine.layers.sequences.tokens import later_steps
+
+        self._check(x, self.heads, 0)
+        need_axes(memory, self)
+        if memory.features != x.features:
+            raise EmitError(
+                f"The memory has {plural(memory.features, 'feature')} and the sequence {x.features}.",
+                fix="Put a dense layer before one of them.",
+            )
+        layer = e.module(nn.TransformerDecoderLayer(x.features, self.heads, self.wide, **_options(self)))
+        words: dict[str, Any] = {"tgt_mask": carried(later_steps)(x), "tgt_is_causal": True}
+        if memory.lengths is not None:
+            from engine.layers.sequences.tokens import filled_up
+
+            words["memory_key_padding_mask"] = carried(filled_up)(memory, memory.lengths)
+        return layer(x, memory, **words)
+
+    def summary(self) -> str:
+        return f"{plural(self.heads, 'head')} · {self.wide} units"
 
 
 class MatrixProduct(Layer):
@@ -109,3 +309,26 @@ class MaskedSoftmax(Layer):
 
     def summary(self) -> str:
         return "causal" if self.causal else "all steps"
+
+
+def _options(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> dict[str, Any]:
+    """What torch's layers are told beside their sizes; their defaults are other than ours."""
+    found: dict[str, Any] = {"dropout": layer.dropout}
+    found |= {"activation": "gelu"} if layer.activation == "gelu" else {}
+    found |= {"batch_first": True}
+    return found | ({"norm_first": True} if layer.norm_first else {})
+
+
+def _made(score: str, positions: str) -> Expr:
+    """The class of attention with these scores and positions."""
+    from engine.layers.sequences import attention as made
+
+    kinds: dict[str, Any] = {
+        "scaled dot": made.Attention,
+        "dot": made.DotAttention,
+        "cosine": made.CosineAttention,
+        "additive": made.AdditiveAttention,
+        "rotary": made.RotaryAttention,
+        "relative": made.RelativeAttention,
+    }
+    return carried(kinds[score if positions == "none" else positions])

@@ -39,12 +39,20 @@ GRAPHS = [
     PADDED,
     {**PADDED, "edges": EDGES},
 ]
+STEPS = Signature((5, 12))
 VALUES, NUMBER = Signature((4,)), Signature((1,))  # of actions, and what one of them earned
 ARRIVING = {
     "ActionValue": [{"x": VALUES, "action": Signature((), "int64")}],
     "TDTarget": [
         {"x": VALUES, "reward": NUMBER, "end": NUMBER},
         {"x": VALUES, "reward": NUMBER, "end": NUMBER, "choose": VALUES},
+    ],
+    "SelfAttention": [{"x": STEPS}],
+    "TransformerEncoderLayer": [{"x": STEPS}],
+    "TransformerDecoderLayer": [{"x": STEPS, "memory": Signature((7, 12))}],
+    "CrossAttention": [
+        {"x": STEPS, "memory": Signature((7, 6))},
+        {"x": STEPS, "memory": Signature((5, 12))},
     ],
     "NeighbourSum": GRAPHS,
     "GraphConvolution": GRAPHS,

@@ -150,21 +150,37 @@ def _tells(layer: nn.Module) -> bool:
     return splits or callable(getattr(layer, "attention_weights", None))
 
 
-def weights_of(layer: Any, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-    """How much each step reads of each other, (N, heads, T, T), and what the first row's may not, (T, T).
+def weights_of(layer: Any, x: Tensor, *given: Any, **named: Any) -> tuple[Tensor, Tensor | None]:
+    """How much each step reads of each other, (N, heads, T, S), and what may not be read.
 
-    `layer` splits a sequence (N, T, F) into queries, keys and values (N, heads, T, D), and may be causal; one
-    of rows that differ in length says which steps are `readable`.
+    `layer` splits sequences into queries, keys and values (N, heads, T, D); it is called with what is `given`.
     """
+    if hasattr(layer, "added"):
+        return _over_memory(layer, x, *given, **named)
     query, key, _ = layer.split(x)
     scores = query @ key.mT / math.sqrt(query.shape[3])
     if hasattr(layer, "readable"):
-        barred = ~layer.readable(x, lengths)
-        return scores.masked_fill(barred, -torch.inf).softmax(3), barred[0, 0]
+        barred = ~layer.readable(x, *given, **named)
+        return scores.masked_fill(barred, -torch.inf).softmax(3), barred
     if not layer.causal:
         return scores.softmax(3), None
     later = torch.ones(scores.shape[2:], dtype=torch.bool, device=x.device).triu(1)
     return scores.masked_fill(later, -torch.inf).softmax(3), later
+
+
+def _over_memory(
+    layer: Any, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None
+) -> tuple[Tensor, Tensor | None]:
+    query, key, _ = layer.split(x, x if memory is None else memory)
+    added = layer.added(query, key, lengths)
+    if hasattr(layer, "scores"):
+        scores = layer.scores(query, key)
+    else:
+        scale = 1 / math.sqrt(query.shape[3]) if layer.scale is None else layer.scale
+        scores = query @ key.mT * scale
+    if added is None:
+        return scores.softmax(3), None
+    return (scores + added).softmax(3), added == -torch.inf
 
 
 def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> Attention:
@@ -172,8 +188,10 @@ def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str,
     if _tells(layer):
         with torch.no_grad():
             tell: Any = getattr(layer, "attention_weights", partial(weights_of, layer))
-            found, later = tell(*given)
-        return Attention(name, found[0].float(), later)
+            found, shut = tell(*given, **named)
+        if shut is not None:  # of the first example, whose heads all see alike
+            shut = shut.reshape(-1, *shut.shape[-2:])[0]
+        return Attention(name, found[0].float(), shut)
     assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments
     mask, padding = bound.get("attn_mask"), bound.get("key_padding_mask")
@@ -187,8 +205,8 @@ def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str,
     for part in (mask, None if padding is None else padding.reshape(-1, padding.shape[-1])[:1]):
         if part is not None:
             part = part[0] if part.dim() == 3 else part
-            shut = part if part.dtype == torch.bool else torch.isneginf(part)
-            barred = shut if barred is None else barred | shut
+            closed = part if part.dtype == torch.bool else torch.isneginf(part)
+            barred = closed if barred is None else barred | closed
     return Attention(name, one, None if barred is None else barred.expand(one.shape[1:]))
 
 

@@ -1,0 +1,1 @@
+"""Layers over sequences: attention in all its forms, recurrences, positions."""

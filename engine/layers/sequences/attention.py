@@ -1,0 +1,170 @@
+"""Attention in all its forms: over a memory, by other scores, with positions. Portable: exports carry it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from engine.layers.ragged import places_there
+
+
+class Attention(nn.Module):
+    """Each step of a sequence (N, T, F) reads the steps of a memory (N, S, M) whose keys fit its query.
+
+    Without a memory it reads itself; causal: none behind itself. `groups` of heads share keys and values.
+    Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        memory: int,
+        heads: int = 4,
+        groups: int | None = None,
+        causal: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.heads, self.groups, self.causal, self.dropout = heads, groups or heads, causal, dropout
+        shared = features // heads * self.groups
+        self.query = nn.Linear(features, features)
+        self.key = nn.Linear(memory, shared)
+        self.value = nn.Linear(memory, shared)
+        self.output = nn.Linear(features, features)
+
+    def forward(self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None) -> Tensor:
+        """`lengths` (N,) say how many steps the memory has; its first may always be read."""
+        query, key, value = self.split(x, x if memory is None else memory)
+        read = self.read(query, key, value, self.added(query, key, lengths))
+        found: Tensor = self.output(read.transpose(1, 2).flatten(2))
+        return found
+
+    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (N, heads, T, D), and keys and values (N, heads, S, D)."""
+        query = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
+        key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
+        value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
+        times = self.heads // self.groups
+        return query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
+
+    def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor | None:
+        """What is added to the scores: minus infinity where nothing may be read."""
+        allowed = None
+        if lengths is not None:
+            allowed = places_there(lengths.clamp(min=1), key.shape[2])[:, None, None]
+        if self.causal:
+            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+            allowed = steps if allowed is None else steps & allowed
+        return None if allowed is None else torch.where(allowed, 0.0, -torch.inf).to(query.dtype)
+
+    def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        """What each step reads, (N, heads, T, D)."""
+        dropout = self.dropout if self.training else 0.0
+        return F.scaled_dot_product_attention(query, key, value, added, dropout)
+
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        """How well each query fits each key, (N, heads, T, S)."""
+        return query @ key.mT / math.sqrt(query.shape[3])
+
+    def attention_weights(
+        self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """How much each step reads of each other, (N, heads, T, S), and which it may not read."""
+        query, key, _ = self.split(x, x if memory is None else memory)
+        added = self.added(query, key, lengths)
+        scores = self.scores(query, key)
+        if added is None:
+            return scores.softmax(3), None
+        return (scores + added).softmax(3), added == -torch.inf
+
+
+class DotAttention(Attention):
+    """Attention by the dot product alone, whose softmax saturates where there are many features.
+
+    Source: Luong, Pham and Manning, 2015.
+    """
+
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        return query @ key.mT
+
+    def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        dropout = self.dropout if self.training else 0.0
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=1.0)
+
+
+class CosineAttention(DotAttention):
+    """Attention by the angle between query and key, times a learned sharpness of each head, at first 10.
+
+    Source: Graves, Wayne and Danihelka, 2014; of each head: Liu and others, 2022.
+    """
+
+    def __init__(self, features: int, memory: int, heads: int = 4, **options: Any) -> None:
+        super().__init__(features, memory, heads, **options)
+        self.sharpness = nn.Parameter(torch.full((heads, 1, 1), math.log(10.0)))
+
+    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = super().split(x, memory)
+        return F.normalize(query, dim=3) * self.sharpness.exp(), F.normalize(key, dim=3), value
+
+
+class AdditiveAttention(Attention):
+    """Attention whose score is a small network of query and key: v · tanh(q + k).
+
+    Source: Bahdanau, Cho and Bengio, 2015.
+    """
+
+    def __init__(self, features: int, memory: int, heads: int = 4, **options: Any) -> None:
+        super().__init__(features, memory, heads, **options)
+        size = features // heads
+        self.fit = nn.Parameter(torch.randn(heads, 1, 1, size) / math.sqrt(size))
+
+    def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        return (torch.tanh(query[:, :, :, None] + key[:, :, None]) * self.fit).sum(4)
+
+    def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        scores = self.scores(query, key)
+        weights = (scores if added is None else scores + added).softmax(3)
+        return F.dropout(weights, self.dropout, self.training) @ value
+
+
+class RotaryAttention(Attention):
+    """Attention whose queries and keys are turned by their places: scores know how far apart they are.
+
+    Source: Su and others, 2021.
+    """
+
+    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = super().split(x, memory)
+        return rotated(query), rotated(key), value
+
+
+class RelativeAttention(Attention):
+    """Attention with a learned number for each head and offset, up to `reach`, added to the scores.
+
+    Source: Shaw, Uszkoreit and Vaswani, 2018; as a number: Raffel and others, 2020.
+    """
+
+    def __init__(self, features: int, memory: int, heads: int = 4, reach: int = 32, **options: Any) -> None:
+        super().__init__(features, memory, heads, **options)
+        self.reach = reach
+        self.bias = nn.Parameter(torch.zeros(heads, 2 * reach + 1))
+
+    def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor:
+        offsets = torch.arange(key.shape[2]) - torch.arange(query.shape[2])[:, None]
+        bias = self.bias[:, offsets.clamp(-self.reach, self.reach) + self.reach]
+        barred = super().added(query, key, lengths)
+        return bias if barred is None else bias + barred
+
+
+def rotated(x: Tensor) -> Tensor:
+    """Queries or keys (N, heads, T, D), each pair of numbers turned by an angle that grows with its step."""
+    steps, size = x.shape[2:]
+    speed = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=x.dtype) / size)
+    angle = torch.arange(steps, device=x.device, dtype=x.dtype)[:, None] * speed
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
+    return torch.stack(turned, 4).flatten(3)

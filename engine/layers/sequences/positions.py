@@ -1,0 +1,34 @@
+"""Plain ways to write down where a step stands, and how each fails. Portable: exports carry this source."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from engine.layers.encodings import placed
+
+
+class PlainPositions(nn.Module):
+    """The place of each step of a sequence (N, T, F) as plain numbers, added, or joined as `size` more.
+
+    `kind` is "number" (t, which grows without bound and drowns what it is added to), "fraction" (t / (T - 1),
+    which depends on the length: neighbours are closer in a longer text) or "binary" (the bits of t, lowest
+    first, where one step may turn all of them over).
+    """
+
+    positions: Tensor
+
+    def __init__(self, steps: int, size: int, kind: str, joined: bool = False) -> None:
+        super().__init__()
+        self.joined = joined
+        place = torch.arange(steps)[:, None]
+        if kind == "number":
+            table = place.expand(steps, size).float()
+        elif kind == "fraction":
+            table = (place / max(1, steps - 1)).expand(steps, size)
+        else:
+            table = (place >> torch.arange(size).clamp(max=62) & 1).float()
+        self.register_buffer("positions", table.contiguous(), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return placed(x, self.positions, self.joined)
