@@ -84,6 +84,23 @@ class Transpose(Layer):
         return f"axes {self.first} and {self.second}"
 
 
+class FirstStep(Layer):
+    """Takes the first step of a sequence, such as a class token in which the others were gathered."""
+
+    takes_axes = SEQUENCE
+    family = "shape"
+    takes_whole = True
+    title = "First step"
+    aliases = ("class token", "cls", "pool", "head")
+    formula = "y = x[1]"
+    source = "Devlin, Chang, Lee and Toutanova, 2018"
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if len(x.shape) < 2:
+            raise EmitError("First step needs a sequence, steps × features.")
+        return x[:, 0]
+
+
 class LastStep(Layer):
     """Takes the last step of a sequence."""
 
