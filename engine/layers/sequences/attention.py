@@ -19,6 +19,8 @@ class Attention(nn.Module):
     Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
     """
 
+    scale: float | None = None  # of the scores: 1 / √D
+
     def __init__(
         self,
         features: int,
@@ -64,22 +66,7 @@ class Attention(nn.Module):
     def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
         """What each step reads, (N, heads, T, D)."""
         dropout = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(query, key, value, added, dropout)
-
-    def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """How well each query fits each key, (N, heads, T, S)."""
-        return query @ key.mT / math.sqrt(query.shape[3])
-
-    def attention_weights(
-        self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
-        """How much each step reads of each other, (N, heads, T, S), and which it may not read."""
-        query, key, _ = self.split(x, x if memory is None else memory)
-        added = self.added(query, key, lengths)
-        scores = self.scores(query, key)
-        if added is None:
-            return scores.softmax(3), None
-        return (scores + added).softmax(3), added == -torch.inf
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=self.scale)
 
 
 class DotAttention(Attention):
@@ -88,12 +75,7 @@ class DotAttention(Attention):
     Source: Luong, Pham and Manning, 2015.
     """
 
-    def scores(self, query: Tensor, key: Tensor) -> Tensor:
-        return query @ key.mT
-
-    def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
-        dropout = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=1.0)
+    scale = 1.0
 
 
 class CosineAttention(DotAttention):
@@ -123,6 +105,7 @@ class AdditiveAttention(Attention):
         self.fit = nn.Parameter(torch.randn(heads, 1, 1, size) / math.sqrt(size))
 
     def scores(self, query: Tensor, key: Tensor) -> Tensor:
+        """How well each query fits each key, (N, heads, T, S)."""
         return (torch.tanh(query[:, :, :, None] + key[:, :, None]) * self.fit).sum(4)
 
     def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:

@@ -153,7 +153,7 @@ def _tells(layer: nn.Module) -> bool:
 def weights_of(layer: Any, x: Tensor, *given: Any, **named: Any) -> tuple[Tensor, Tensor | None]:
     """How much each step reads of each other, (N, heads, T, S), and what may not be read.
 
-    `layer` splits sequences into queries, keys and values (N, heads, T, D); it is called with what is `given`.
+    `layer` splits sequences into queries, keys and values (N, heads, T, D); `given` is as in its call.
     """
     if hasattr(layer, "added"):
         return _over_memory(layer, x, *given, **named)

@@ -19,6 +19,7 @@ from engine.layers.sequences.attention import (
     rotated,
 )
 from engine.layers.sequences.tokens import ClassToken, filled_up, later_steps
+from engine.look.sequences.attention import weights_of
 
 N, T, S, F, M, HEADS = 2, 5, 7, 12, 6, 3
 SIZE = F // HEADS
@@ -112,7 +113,7 @@ def test_each_form_is_its_formula(
     wanted, weights = by_hand(made, score, x, memory, given)
     found = made(x, memory if cross else None, given)
     torch.testing.assert_close(found, wanted)
-    told, barred = made.attention_weights(x, memory if cross else None, given)
+    told, barred = weights_of(made, x, memory if cross else None, given)
     torch.testing.assert_close(told, weights)
     if barred is None:
         assert cross and not counted
@@ -148,9 +149,9 @@ def test_the_scale_keeps_the_variance_of_scores_at_one(features: int) -> None:
     generator = torch.Generator().manual_seed(features)
     query = torch.randn(1, 1, 400, features, generator=generator, dtype=torch.float64)
     key = torch.randn(1, 1, 400, features, generator=generator, dtype=torch.float64)
-    plain, scale = DotAttention(features, features, 1), Attention(features, features, 1)
-    assert plain.scores(query, key).var().item() == pytest.approx(features, rel=0.05)
-    assert scale.scores(query, key).var().item() == pytest.approx(1, rel=0.05)
+    scores = query @ key.mT
+    assert scores.var().item() == pytest.approx(features, rel=0.05)
+    assert (scores / math.sqrt(features)).var().item() == pytest.approx(1, rel=0.05)
 
 
 def test_the_softmax_lifts_the_rank_of_scores() -> None:
