@@ -48,6 +48,7 @@ class GatedLinear(Layer):
     aliases = ("swiglu", "geglu", "glu", "gated linear unit", "feed forward", "llama")
     formula = "y = f(W x + b) · (V x + c)"
     source = "Dauphin, Fan, Auli and Grangier, 2017; in transformers: Shazeer, 2020"
+    places_from = 2
     traits = LayerTraits(units="units")
     units: int = param(64, minimum=1, doc="how many outputs")
     bias: bool = param(True, doc="add a learned offset to each unit")

@@ -86,6 +86,9 @@ class RMSNorm(Layer):
     source = "Zhang and Sennrich, 2019"
     epsilon: float = param(1e-6, above=0, doc="added to the mean square so that nothing is divided by zero")
 
+    def treats_each_place(self, shape: tuple[int, ...]) -> bool:
+        return len(shape) == 2
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         over = x.features if len(x.shape) <= 2 else x.shape
         return e.module(nn.RMSNorm(over, eps=self.epsilon))(x)

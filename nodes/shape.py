@@ -88,6 +88,7 @@ class FirstStep(Layer):
     """Takes the first step of a sequence, such as a class token in which the others were gathered."""
 
     takes_axes = SEQUENCE
+    reads_lengths = True  # the first is always there
     family = "shape"
     takes_whole = True
     title = "First step"
