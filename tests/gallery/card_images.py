@@ -73,6 +73,7 @@ IMAGES = {
     "romeo-letters": Painted("next-token", "scores"),
     "end-marks": Painted("confusion-matrix", "surprise", square=True),
     "numbers-in-words": Painted("gates", "read"),
+    "seq2seq-numbers": Painted("attention-map", "attention"),
     "masked-letters": Painted("hidden-tokens", "scores"),
     "shifted-digits": Painted("confusion-matrix", "conv loss", square=True),
     "gan-digits": Painted("samples", "generator"),
