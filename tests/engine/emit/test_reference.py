@@ -22,6 +22,7 @@ LONG = {
     "an_agent_in_a_grid_world.py": 650,
     "kinds_of_graphs.py": 435,
     "romeo_and_juliet_letter_by_letter.py": 451,
+    "words_to_digits_with_attention.py": 535,
 }
 
 
