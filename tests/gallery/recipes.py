@@ -40,6 +40,7 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
     "Reshape": {"shape": (2, -1)},
     **{one: {"size": 6} for one in ("Crop", "RandomCrop")},
     "LabelNoise": {"classes": 3},
+    "GroupNorm": {"groups": 2},
     "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares", "GaussianProcess")},
     "SupportVectors": {"units": 3},
