@@ -290,14 +290,15 @@ def _joined(
 ) -> dict[Link, Points]:
     """Return the wires of an instance's inside, put together with the wires outside, and their bends.
 
-    A wire at another port of an input or output than the one it has carries nothing, and ends here.
+    A wire that leads into an input or out of an output, or is at a port which those lack, carries nothing:
+    it goes with the ports.
     """
     found: dict[Link, Points] = {}
     for link in inner.links:
-        begins, ends = (
-            inner.node(link.source).type == BLOCK_INPUT,
-            inner.node(link.target).type == BLOCK_OUTPUT,
-        )
+        source, target = inner.node(link.source).type, inner.node(link.target).type
+        begins, ends = source == BLOCK_INPUT, target == BLOCK_OUTPUT
+        if source == BLOCK_OUTPUT or target == BLOCK_INPUT:
+            continue
         if (begins and link.source_port != INSIDE) or (ends and link.target_port != OUTSIDE):
             continue
         bends = tuple(moved(point, by) for point in inner.bends(link))

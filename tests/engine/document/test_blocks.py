@@ -406,6 +406,35 @@ def test_a_wire_at_a_port_that_an_output_lacks_is_not_put_together_with_those_ou
     }
 
 
+@pytest.mark.parametrize("several", [False, True], ids=["only", "several"])
+def test_wires_into_an_input_or_out_of_an_output_go_with_the_ports(several: bool) -> None:
+    """Inputs fed from inside, outputs that lead on, and a value that goes straight through."""
+    links = (
+        Link("n91", "output", "n92", "x"),
+        Link("n91", "output", "n94", "x"),
+        Link("n92", "x", "n95", "x"),
+        Link("n92", "output", "n96", "x"),
+        Link("n95", "output", "n97", "x"),
+        Link("n93", "output", "n91", "x"),
+        Link("n93", "output", "n91", "output"),
+    )
+    layers = Node("n93", "Linear"), Node("n94", "Linear"), Node("n96", "Linear")
+    document = _block(*layers, Node("n95", "BlockInput"), Node("n97", "BlockOutput"), links=links)
+    if several:
+        do(document, AddNodes((Node("n4", "Block", params={"block": "b9"}),)))
+    start = drawn(document.project)
+    do(document, *ungroup(document.project, "n2"), label="Ungroup")
+    graph = document.project.graph
+    (inside,) = (link.target for link in graph.outgoing("n1") if link.target != "n3")
+    assert set(graph.links) == {Link("n1", "output", "n3", "x"), Link("n1", "output", inside, "x")}
+    assert sum(node.type == "Linear" for node in graph.nodes.values()) == 5
+    assert ("b9" in document.project.blocks) is several
+    if several:
+        assert set(document.project.graph_of("b9").links) == set(links)
+    assert document.undo() == "Ungroup"
+    assert drawn(document.project) == start
+
+
 def test_a_layer_that_shared_the_weights_of_a_port_shares_those_behind_it_or_none() -> None:
     ports = Node("n95", "BlockInput", shares="n93")
     layers = Node("n93", "Linear"), Node("n94", "Linear", shares="n95"), Node("n96", "Linear", shares="n91")
