@@ -1,4 +1,4 @@
-"""A node of a loader has the loader's keywords as its parameters, in name, type and default."""
+"""A node of a loader has its keywords as parameters, in name, type and default, or those of what it makes."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ KINDS = {"bool": "bool", "float": "float", "int": "int", "str": "choice", "tuple
 def test_parameters_are_the_keywords_of_the_loader(node_type: type[Loaded]) -> None:
     signature = inspect.signature(resolve_name(node_type.loader)).parameters.values()
     taken = {found.name: found for found in signature if found.kind == found.KEYWORD_ONLY}
+    if node_type.makes:  # what the loader hands on to an environment: all behind itself and the agents
+        made = inspect.signature(resolve_name(node_type.makes).__init__).parameters.values()
+        taken |= {found.name: found for found in list(made)[2:]}
     assert {spec.name for spec in node_type.params} == set(taken)
     for spec in node_type.params:
         assert spec.default == taken[spec.name].default
