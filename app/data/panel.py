@@ -24,6 +24,7 @@ from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
 from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Data
+from engine.data.batch import SPLITS as ALL_SPLITS
 from engine.data.checks.findings import Change
 from engine.data.checks.fixes import edits_of
 from engine.document.edits import Edit
@@ -297,9 +298,7 @@ class DataPanel(QWidget):
         """Which splits a data node has no rows for, as its fractions say."""
         made = self._workspace.catalogue.make(node)
         lacking = made.lacks() if isinstance(made, Data) else ()
-        return [
-            f"no {split} split: its fraction is 0" for split in ("validation", "test") if split in lacking
-        ]
+        return [f"no {split} split: its fraction is 0" for split in ALL_SPLITS if split in lacking]
 
     def _line(self, facts: DataFacts) -> str:
         """What is shown of a file, where that is not all of it, and why there are no splits."""

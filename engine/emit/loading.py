@@ -9,6 +9,7 @@ from typing import Any
 from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.catalogue.identifiers import NameBook
+from engine.data.batch import SPLITS
 from engine.data.pairs import check_pairs
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
@@ -18,7 +19,6 @@ from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.sources.writers import may_carry, straight
 from engine.emit.statements import WIDTH, Statement, printed, quoted, under
 from engine.errors import EmitError
-from engine.procedures.declare import SPLITS
 from engine.shapes.folding import Prepared, Step
 
 

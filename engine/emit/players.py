@@ -100,6 +100,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         apart=not distributed and len(counts_of(made, losses)) > 1,
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
+        validated="validation" in made.splits,
         rows=weight_text(made.counting().name, False),
         streams=len(made.streams),
     )
@@ -140,7 +141,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     measure = measuring_inline(made, losses, metrics, ruled, found.played)
     if measure:
         found.parts.append(measure)
-        found.facts = replace(facts, measures=True, validated="validation" in made.splits)
+        found.facts = replace(facts, measures=True)
     weight = weight_text(made.counting().name, facts.counted)
     found.loop = [*found.loop, facts.player_class(), *facts.turn_lines(weight), *factories]
     found.loop += [

@@ -257,11 +257,6 @@ def _option(spec: ParamSpec) -> list[str]:
     return [f'        "{spec.flag}": {{', *first, f"{pad}{about},", "        },"]
 
 
-def shown_split(made: Assembly) -> str:
-    """The split whose examples a procedure takes: validation, or training where nothing is held out."""
-    return "validation" if "validation" in made.splits else "train"
-
-
 def _run_lines(
     made: Assembly,
     offers: Sequence[Offer],
@@ -276,7 +271,7 @@ def _run_lines(
         RUN,
         holds=bool(holds) and (reads or bool(learner)),
         reads=reads,
-        split=quoted(shown_split(made)),
+        split=quoted(made.shown_split),
         splits=f"[{', '.join(map(quoted, made.splits))}]",
         learns=bool(learner) and not reads,
         batch="batch" if reads else "{}",

@@ -14,7 +14,6 @@ from engine.emit.procedures import (
     plain_text_of,
     procedure_functions,
     reads_rows,
-    shown_split,
 )
 from engine.emit.statements import Statement, quoted, tree
 from engine.procedures.declare import Offer
@@ -62,7 +61,7 @@ def notebook_cells(
         cells.append(("Test", tree(TESTED, **names)))
     streams = len(made.streams) > 1
     for one, function in zip(offers, procedures, strict=True):
-        taken = {**names, "split": quoted(shown_split(made))}
+        taken = {**names, "split": quoted(made.shown_split)}
         lines = _procedure(one, functions[one.name], reads_rows(function), streams, taken)
         cells.append((one.procedure.title, lines))
     return cells, parts
