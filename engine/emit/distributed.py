@@ -106,10 +106,7 @@ def shared(parts: Sequence[Part], changes: Mapping[Mark, Change]) -> list[list[S
     return changed(parts, changes, optional=OPTIONAL)
 
 
-OPTIONAL = (
-    *(Mark.FOUND, Mark.LOSS, Mark.CLOSED, Mark.GRADIENTS),  # of objectives: each plan has some
-    Mark.EVALUATED,  # not without a validation split
-)
+OPTIONAL = (Mark.FOUND, Mark.LOSS, Mark.CLOSED, Mark.GRADIENTS)  # of objectives: each plan has some
 
 
 def changes_of_players(alike: bool) -> Mapping[Mark, Change]:

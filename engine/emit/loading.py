@@ -9,7 +9,6 @@ from typing import Any
 from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.catalogue.identifiers import NameBook
-from engine.data.batch import SPLITS
 from engine.data.pairs import check_pairs
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
@@ -58,8 +57,7 @@ def loading(made: Assembly, places: Places) -> Loading:
         with blamed(one):
             loader, given = _loader(data)
             names = NameBook(("folder", "device", "split", "splits", "used"), outer=made.names)
-            reading = Reading(data, given, _wanted(made, one, data), names, made.names)
-            found = None if data.lacks() else straight(loader, reading)
+            found = straight(loader, Reading(data, given, _wanted(made, one, data), names, made.names))
         carried = [loader, *_callables(given), *_of_steps(data)]
         strict += carried
         if found is not None:
@@ -186,8 +184,6 @@ def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) 
             check = f"{check_pairs.__name__}({names[first]}, {names[one]}, {given})"
             lines.append(Statement(check, node_id=one))
     loop = Statement(f"for split in {names[places.nodes[0][0]]}")
-    if made.splits != SPLITS:
-        loop = Statement(f"for split in {tuple_text([quoted(one) for one in made.splits])}")
     return [*lines, under("return {", [under("split: {", items), Statement("}"), loop]), Statement("}")]
 
 

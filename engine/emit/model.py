@@ -29,7 +29,6 @@ from engine.catalogue.emitter import NodeCode, build, names_in
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, carried, name, without_defaults
 from engine.catalogue.training.checks import is_general
-from engine.data.batch import SPLITS
 from engine.document.graph import Graph, Link, Project
 from engine.document.plan import Rollout
 from engine.emit.batching import lengths_in
@@ -103,17 +102,6 @@ class Assembly:
         """The data nodes that the graph learns from."""
         found = [(one, self.book.types[one]) for one in self.streams.data]
         return [(one, data) for one, data in found if isinstance(data, Data)]
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """The splits that all data nodes have: those whose fraction is 0 are left out."""
-        lacking = {split for _, data in self.sources() for split in data.lacks()}
-        return tuple(split for split in SPLITS if split not in lacking)
-
-    @property
-    def shown_split(self) -> str:
-        """The split whose examples are looked at: validation, or training where nothing is held out."""
-        return "validation" if "validation" in self.splits else "train"
 
     def columns(self, *sources: str) -> list[Column]:
         """The columns of data nodes, as a rule of all, that the graph uses, in the nodes' order."""

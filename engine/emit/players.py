@@ -100,7 +100,6 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
         apart=not distributed and len(counts_of(made, losses)) > 1,
         statistics=batch_statistics(made.book),
         joins=joins_rows(made.book),
-        validated="validation" in made.splits,
         rows=weight_text(made.counting().name, False),
         streams=len(made.streams),
     )
@@ -171,7 +170,7 @@ def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short
         made.counting().name,
         weight,
         found.facts.joins,
-        measures and found.facts.validated,
+        measures,
         any(higher_is_better(made, one) for one in monitors),
         still[0],
         len(made.streams),

@@ -271,8 +271,6 @@ def _run_lines(
         RUN,
         holds=bool(holds) and (reads or bool(learner)),
         reads=reads,
-        split=quoted(made.shown_split),
-        splits=f"[{', '.join(map(quoted, made.splits))}]",
         learns=bool(learner) and not reads,
         batch="batch" if reads else "{}",
         home=home,
@@ -297,7 +295,7 @@ def run(name: str, words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--split", default=$split, choices=$splits)  #? reads
+    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])  #? reads
     parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
     parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")  #? reads
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
