@@ -61,12 +61,13 @@ class Block(Composite):
         if self.times > 1:
             if len(inputs) != 1 or len(outputs) != 1:
                 raise EmitError("A block that is repeated takes one value and gives one.")
-            from engine.layers.loops import in_turn, repeat  # imports torch
+            from engine.layers.loops import in_turn, repeat, repeat_beside  # imports torch
 
             if self.own_weights:
                 layers = e.module(nn.Sequential(many_of(made, self.times)))
                 return carried(in_turn)(layers, *given, *lengths) if lengths else layers(*given)
-            return carried(repeat)(e.module(made), self.times, *given, *lengths)
+            again = repeat_beside if lengths else repeat
+            return carried(again)(e.module(made), self.times, *given, *lengths)
         call = e.module(made)(*given, *lengths)
         if len(outputs) == 1:
             return call

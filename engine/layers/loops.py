@@ -8,11 +8,15 @@ import torch
 from torch import Tensor, nn
 
 
-def repeat(layer: nn.Module, times: int, x: Tensor, *beside: Tensor) -> Tensor:
-    """The layer applied `times` times, always with the same weights; it keeps the shape (N, ...).
+def repeat(layer: nn.Module, times: int, x: Tensor) -> Tensor:
+    """The layer applied `times` times, always with the same weights; it keeps the shape (N, ...)."""
+    for _ in range(times):
+        x = layer(x)
+    return x
 
-    What is `beside` it comes in each time, as it is.
-    """
+
+def repeat_beside(layer: nn.Module, times: int, x: Tensor, *beside: Tensor) -> Tensor:
+    """The layer applied `times` times; what is `beside` x comes in each time, as it is."""
     for _ in range(times):
         x = layer(x, *beside)
     return x

@@ -25,7 +25,7 @@ def lines_of_export(
 ) -> list[str]:
     """What the exported script prints with --json."""
     source = export_script(project, catalogue()).text
-    names = {"__name__": "exported", "__file__": str(DATASETS / "exported.py")}
+    names = {"__name__": __name__, "__file__": str(DATASETS / "exported.py")}
     exec(compile(source, "exported.py", "exec"), names)
     monkeypatch.setattr(sys, "argv", ["exported.py", "--json", "--device", "cpu"])
     capsys.readouterr()
