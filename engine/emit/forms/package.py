@@ -56,7 +56,7 @@ def package_of(script: Script, weights: str | None = None) -> dict[str, Source]:
     installed = bool(script.files or weights)
     below = {
         f"{name}/__init__.py": Source(f'"""{title}"""\n'),
-        **{f"{name}/{file}.py": made[file] for file in sorted(made, key=CONFIG.__eq__)},
+        **{f"{name}/{file}.py": made[file] for file in sorted(made, key=MODEL.__ne__)},
         f"test_{name}.py": Source(texts.test_file(script, title, name)),
         "README.md": Source(texts.readme(script, title, name, weights)),
         "pyproject.toml": Source(texts.project_file(title, name, needs, installed)),
