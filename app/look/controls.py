@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -165,6 +165,50 @@ def slider(name: str, what: str, tip: str) -> QSlider:
     made.setAccessibleName(what)
     made.setToolTip(tip)
     return made
+
+
+class Steps(QObject):
+    """A slider over the states of something, from 0, that stays at the last one until it is moved back.
+
+    `name` is the slider's object name, `what` one state is called on it. `moved` is emitted when a hand moves
+    it; `layout` holds it with its place, such as 3 of 9.
+    """
+
+    moved = Signal()
+
+    def __init__(self, name: str, what: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self.slider = slider(name, what.capitalize(), f"The arrow keys go {what} by {what}")
+        self.slider.setRange(0, 0)
+        self.slider.valueChanged.connect(self._moved)
+        self._place = label("", "mono")
+        self._place.setFixedWidth(74)
+        self._at: int | None = None  # none: the last one
+        self.layout = dial(what, self.slider, self._place)
+
+    @property
+    def at(self) -> int:
+        """The state that is shown."""
+        return self.slider.value()
+
+    def reset(self) -> None:
+        """Stand at the last state of what comes next."""
+        self._at = None
+
+    def show(self, last: int) -> None:
+        """States 0 to `last` are there now."""
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, last)
+            self.slider.setValue(last if self._at is None else min(self._at, last))
+        self._tell()
+
+    def _moved(self, value: int) -> None:
+        self._at = None if value == self.slider.maximum() else value
+        self._tell()
+        self.moved.emit()
+
+    def _tell(self) -> None:
+        self._place.setText(f"{self.at + 1} of {self.slider.maximum() + 1}")
 
 
 def dial(word: str, slider: QSlider, value: QLabel) -> QHBoxLayout:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from engine.document.edits import AddNodes
+from engine.document.edits import AddNodes, SetShares
 from engine.document.graph import BLOCK, BLOCK_INPUT, BLOCK_OUTPUT, Block, Graph, Link, Node
 from engine.importers.findings import quoted_code
 from engine.importers.lines import Lines
@@ -123,7 +123,6 @@ def read_forward(
 
 def _tie(reader: Reader) -> None:
     """Nodes that take another's matrix share it."""
-    from dataclasses import replace
 
     for owner, other, line in reader.made.ties:
         one, shared = reader.owners.get(owner), reader.owners.get(other)
@@ -132,7 +131,7 @@ def _tie(reader: Reader) -> None:
             continue
         graph = reader.project.graph_of(reader.scope)
         if graph.node(one).shares != shared:
-            graph._replace(replace(graph.node(one), shares=shared))
+            SetShares(one, shared).apply(reader.project)
             reader.book.update(reader.view(), {one})
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.catalogue import Catalogue, Measure
 from engine.catalogue.identifiers import slug
-from engine.document.edits import AddNodes
+from engine.document.edits import AddNodes, SetParam
 from engine.document.graph import Link, Node, Project
 from engine.errors import ProjectFileError
 from engine.importers.arranging import arrange
@@ -146,12 +146,11 @@ class _Opening:
 
     def _weigh(self, weights: dict[str, float]) -> None:
         """Losses that count other than once say so themselves."""
-        graph, book = self.shared.project.graph, self.shared.book
+        book = self.shared.book
         for one, weight in weights.items():
             kind = book.types.get(one)
             if weight != 1 and kind is not None and kind.param_spec("weight") is not None:
-                node = graph.node(one)
-                graph._replace(replace(node, params={**node.params, "weight": weight}))
+                SetParam(one, "weight", weight).apply(self.shared.project)
                 book.update(self.shared.project, {one})
 
     def _forward_alone(self) -> None:
@@ -166,10 +165,8 @@ class _Opening:
         for at, one in enumerate(names):
             out = by_name.get(one) or by_name.get(one.rstrip("_"))
             given.append(self.reader.place(out or (self._input(forward, at, one), "output")))
-        before = len(self.shared.project.graph.nodes)
         self.results, self.titles = read_forward(self.reader, self.model, given)
         general = any(isinstance(one, Measure) for one in self.shared.book.types.values())
-        del before
         if general or self.roles.train is not None:
             self._outputs()
 

@@ -189,27 +189,10 @@ def _single(training: Training, train: ast.FunctionDef, sized: bool) -> Objectiv
         and node.args[0].id == train.args.args[0].arg
         and _is_batch_function(functions[node.func.id])
     ]
-    optimisers = [
-        one.value
-        for one in train.body
-        if isinstance(one, ast.Assign)
-        and isinstance(one.value, ast.Call)
-        and training.function(one.value) is not None
-        and len(one.value.args) == 1
-    ]
-    schedules = [
-        one.value
-        for one in train.body
-        if isinstance(one, ast.Assign)
-        and isinstance(one.value, ast.Call)
-        and training.function(one.value) is not None
-        and len(one.value.args) == 3
-    ]
     function = functions[taken[0]] if taken else None
-    optimiser = training.function(optimisers[0]) if optimisers else None
+    optimiser, schedule = (_called(training, train, count) for count in (1, 3))
     if optimiser is None:
         return ruled(training, function, "", sized)
-    schedule = training.function(schedules[0]) if schedules else None
     made = minimise(training, function, optimiser, schedule, "")
     clips = [
         node.args[1]
@@ -221,6 +204,15 @@ def _single(training: Training, train: ast.FunctionDef, sized: bool) -> Objectiv
     if clips:
         made = replace(made, clip=float(ast.literal_eval(clips[0])))
     return made
+
+
+def _called(training: Training, train: ast.FunctionDef, arguments: int) -> ast.FunctionDef | None:
+    """The first function of the file whose value of so many arguments the loop keeps in a variable."""
+    calls = (one.value for one in train.body if isinstance(one, ast.Assign))
+    made = (
+        training.function(one) for one in calls if isinstance(one, ast.Call) and len(one.args) == arguments
+    )
+    return next((one for one in made if one is not None), None)
 
 
 def _is_batch_function(one: ast.FunctionDef) -> bool:

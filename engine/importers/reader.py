@@ -10,8 +10,8 @@ from typing import Any
 
 from engine.catalogue import Catalogue, Composite, Layer, Measure, NodeType, Port, Source
 from engine.catalogue.identifiers import slug
-from engine.document.edits import AddNodes
-from engine.document.graph import Link, Node, Project
+from engine.document.edits import AddNodes, Rename
+from engine.document.graph import BLOCK, Link, Node, Project
 from engine.errors import NeuroloomError
 from engine.importers.findings import Findings, quoted_code
 from engine.importers.fitting import fitted
@@ -93,7 +93,8 @@ class Shared:
         from engine.importers.patterns import definitions_of
 
         known = likely(catalogue)
-        found = next((one for one in catalogue._types.values() if issubclass(one, Composite)), None)
+        block = catalogue.get(BLOCK)
+        found = block if block is not None and issubclass(block, Composite) else None
         defined = definitions_of(tree, known.ours)
         return cls(project, catalogue, findings, aliases, defined, ShapeBook(catalogue), known, found)
 
@@ -140,10 +141,9 @@ class Reader:
 
     def rename(self, node_id: str, name: str) -> None:
         """Call a node so, where that becomes the name that it has in the file."""
-        graph = self.project.graph_of(self.scope)
-        node = graph.node(node_id)
+        node = self.project.node(node_id)
         if name and name != node.name and (not node.name or slug(name) == slug(node.name)):
-            graph._replace(replace(node, name=name))
+            Rename(node_id, name).apply(self.project)
             self.book.update(self.view(), {node_id})
 
     def place(self, out: Out) -> ast.Name:

@@ -22,18 +22,20 @@ class Attending(Layer, abstract=True):
     takes_axes = SEQUENCE
     reads_lengths = True
     keeps_places = ("output",)
+    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
 
-    def _check(self, x: Wire, heads: int, groups: int) -> None:
+    def _check(self, x: Wire, groups: int = 0) -> None:
         """Errors: `EmitError` where heads do not share the features, or keys, evenly."""
         need_axes(x, self)
-        if x.features % heads:
+        if x.features % self.heads:
             raise EmitError(
-                f"{plural(heads, 'head')} cannot share {plural(x.features, 'feature')} evenly.",
+                f"{plural(self.heads, 'head')} cannot share {plural(x.features, 'feature')} evenly.",
                 fix="Let the number of heads divide that of the features.",
             )
-        if groups and heads % groups:
+        if groups and self.heads % groups:
             raise EmitError(
-                f"{plural(heads, 'head')} cannot share {plural(groups, 'head')} of keys and values evenly.",
+                f"{plural(self.heads, 'head')} cannot share {plural(groups, 'head')} of keys and values "
+                "evenly.",
                 fix="Let the number of key heads divide that of the heads.",
             )
 
@@ -58,7 +60,6 @@ class SelfAttention(Attending):
     )
     formula = "y = W [softmax(q kᵀ / √d) v of each head] + b; q, k, v = W' x + b'; causal: no later keys"
     source = "Vaswani and others, 2017"
-    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
     causal: bool = param(True, doc="each step reads itself and what came before, never what comes after")
     score: str = param(
         "scaled dot", choices=SCORES, doc="how a query fits a key; additive needs memory for every pair"
@@ -82,7 +83,7 @@ class SelfAttention(Attending):
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        self._check(x, self.heads, self.groups)
+        self._check(x, self.groups)
         plain = self.score == "scaled dot" and self.positions == "none"
         if plain and not self.groups and not self.dropout:
             from engine.layers.attention import SelfAttention as Whole
@@ -130,7 +131,6 @@ class CrossAttention(Attending):
         Port("x", doc="the sequence that reads"),
         Port("memory", doc="the sequence that is read; it may have other sizes"),
     )
-    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
     score: str = param(
         "scaled dot", choices=SCORES, doc="how a query fits a key; additive needs memory for every pair"
     )
@@ -139,7 +139,7 @@ class CrossAttention(Attending):
     )
 
     def emit(self, e: Emitter, x: Wire, memory: Wire) -> Emitted:
-        self._check(x, self.heads, 0)
+        self._check(x)
         need_axes(memory, self)
         options = {"dropout": self.dropout} if self.dropout else {}
         layer = e.module(_made(self.score, "none")(x.features, memory.features, self.heads, **options))
@@ -170,7 +170,29 @@ class ClassToken(Layer):
         return e.module(carried(Made)(x.features))(x)
 
 
-class TransformerEncoderLayer(Attending):
+class WholeLayer(Attending, abstract=True):
+    """Base of the whole layers of transformers that torch has."""
+
+    wide: int = param(
+        256, minimum=1, label="Hidden units", doc="of the two dense layers; four times the features is usual"
+    )
+    norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
+    activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
+    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
+
+    def _constructor(self, kind: Expr, x: Wire) -> Expr:
+        self._check(x)
+        options: dict[str, Any] = {"dropout": self.dropout}
+        options |= {"activation": "gelu"} if self.activation == "gelu" else {}
+        options |= {"batch_first": True}
+        options |= {"norm_first": True} if self.norm_first else {}
+        return kind(x.features, self.heads, self.wide, **options)
+
+    def summary(self) -> str:
+        return f"{plural(self.heads, 'head')} · {self.wide} units"
+
+
+class TransformerEncoderLayer(WholeLayer):
     """A whole layer of a transformer: self-attention, then two dense layers, each with a skip and a norm.
 
     Norm first trains deep stacks without warm-up; behind the skip is how it was published.
@@ -182,18 +204,10 @@ class TransformerEncoderLayer(Attending):
         "y = x + A(norm(x)), z = y + W' φ(W norm(y)); norm behind: y = norm(x + A(x)), z = norm(y + ...)"
     )
     source = "Vaswani and others, 2017; norm first: Xiong and others, 2020"
-    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
-    wide: int = param(
-        256, minimum=1, label="Hidden units", doc="of the two dense layers; four times the features is usual"
-    )
     causal: bool = param(False, doc="each step reads itself and what came before, never what comes after")
-    norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
-    activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
-    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        self._check(x, self.heads, 0)
-        layer = e.module(nn.TransformerEncoderLayer(x.features, self.heads, self.wide, **_options(self)))
+        layer = e.module(self._constructor(nn.TransformerEncoderLayer, x))
         words: dict[str, Any] = {}
         if self.causal:
             from engine.layers.sequences.tokens import later_steps
@@ -206,10 +220,10 @@ class TransformerEncoderLayer(Attending):
         return layer(x, **words)
 
     def summary(self) -> str:
-        return f"{plural(self.heads, 'head')} · {self.wide} units{' · causal' if self.causal else ''}"
+        return super().summary() + (" · causal" if self.causal else "")
 
 
-class TransformerDecoderLayer(Attending):
+class TransformerDecoderLayer(WholeLayer):
     """A layer of a decoder: causal self-attention, attention over a memory, two dense layers."""
 
     title = "Decoder layer"
@@ -220,34 +234,23 @@ class TransformerDecoderLayer(Attending):
         Port("x", doc="the sequence that is written; no step sees a later one"),
         Port("memory", doc="the sequence that is read, of as many features"),
     )
-    heads: int = param(4, minimum=1, maximum=1024, doc="how many it has; they share the features")
-    wide: int = param(
-        256, minimum=1, label="Hidden units", doc="of the two dense layers; four times the features is usual"
-    )
-    norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
-    activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
-    dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
 
     def emit(self, e: Emitter, x: Wire, memory: Wire) -> Emitted:
         from engine.layers.sequences.tokens import later_steps
 
-        self._check(x, self.heads, 0)
+        layer = e.module(self._constructor(nn.TransformerDecoderLayer, x))
         need_axes(memory, self)
         if memory.features != x.features:
             raise EmitError(
                 f"The memory has {plural(memory.features, 'feature')} and the sequence {x.features}.",
                 fix="Put a dense layer before one of them.",
             )
-        layer = e.module(nn.TransformerDecoderLayer(x.features, self.heads, self.wide, **_options(self)))
         words: dict[str, Any] = {"tgt_mask": carried(later_steps)(x), "tgt_is_causal": True}
         if memory.lengths is not None:
             from engine.layers.sequences.tokens import filled_up
 
             words["memory_key_padding_mask"] = carried(filled_up)(memory, memory.lengths)
         return layer(x, memory, **words)
-
-    def summary(self) -> str:
-        return f"{plural(self.heads, 'head')} · {self.wide} units"
 
 
 class MatrixProduct(Layer):
@@ -309,14 +312,6 @@ class MaskedSoftmax(Layer):
 
     def summary(self) -> str:
         return "causal" if self.causal else "all steps"
-
-
-def _options(layer: TransformerEncoderLayer | TransformerDecoderLayer) -> dict[str, Any]:
-    """What torch's layers are told beside their sizes; their defaults are other than ours."""
-    found: dict[str, Any] = {"dropout": layer.dropout}
-    found |= {"activation": "gelu"} if layer.activation == "gelu" else {}
-    found |= {"batch_first": True}
-    return found | ({"norm_first": True} if layer.norm_first else {})
 
 
 def _made(score: str, positions: str) -> Expr:

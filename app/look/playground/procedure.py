@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from app.charts.chart import Chart, Frame, Marks
 from app.charts.plane import around, opened
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
-from app.look.controls import button, choice, dial, offer, slider
+from app.look.controls import Steps, button, choice, offer
 from app.look.offered import known_offers
 from app.look.registry import view_kind
 from app.widgets.fields import FieldRow
@@ -55,7 +55,6 @@ class RunProcedure(OneProbe):
         super().__init__(subject, parent)
         self._values: dict[str, dict[str, Any]] = {}  # by procedure
         self._rows: list[FieldRow] = []
-        self._at: int | None = None  # none: the last state
         self.which = choice("procedureName", (), "Which procedure", 176)
         self.again = button("procedureAgain", "Again", "Other draws: the next seed")
         self.which.activated.connect(self._choose)
@@ -68,11 +67,9 @@ class RunProcedure(OneProbe):
         self.form_area.setWidget(self.form)
         self.form_area.setWidgetResizable(True)
         self.form_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.slider = slider("procedureState", "State", "The arrow keys go state by state")
-        self.slider.setRange(0, 0)
-        self.slider.valueChanged.connect(self._moved)
-        self._place, self.words = label("", "mono"), label("", "small", wrap=True)
-        self._place.setFixedWidth(74)
+        self.steps = Steps("procedureState", "state", self)
+        self.steps.moved.connect(self._moved)
+        self.words = label("", "small", wrap=True)
         self.images, self.lines, self.text = ImageRows(), SeriesPlot(unit="state", legend=True), TokenText()
         self.stage = QStackedWidget()
         self.points, self.tree = Chart(), SearchTree()
@@ -80,7 +77,7 @@ class RunProcedure(OneProbe):
             self.stage.addWidget(one)
         right = QVBoxLayout()
         right.setSpacing(4)
-        right.addLayout(dial("state", self.slider, self._place))
+        right.addLayout(self.steps.layout)
         right.addWidget(self.stage, 1)
         right.addWidget(self.words)
         self._row = QHBoxLayout(self)
@@ -127,7 +124,8 @@ class RunProcedure(OneProbe):
             self.needs_changed.emit()
 
     def _choose(self, _index: int) -> None:
-        self._found, self._at = None, None
+        self._found = None
+        self.steps.reset()
         self._draw_form()
         self.needs_changed.emit()
 
@@ -170,20 +168,15 @@ class RunProcedure(OneProbe):
     # -- states
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        last = len(snapshot.array) - 1
-        with QSignalBlocker(self.slider):
-            self.slider.setRange(0, last)
-            self.slider.setValue(last if self._at is None else min(self._at, last))
+        self.steps.show(len(snapshot.array) - 1)
         self._show(snapshot)
 
-    def _moved(self, value: int) -> None:
-        self._at = None if value == self.slider.maximum() else value
+    def _moved(self) -> None:
         if self._found is not None:
             self._show(self._found)
 
     def _show(self, snapshot: Snapshot) -> None:
-        facts, at = snapshot.extra, self.slider.value()
-        self._place.setText(f"{at + 1} of {self.slider.maximum() + 1}")
+        facts, at = snapshot.extra, self.steps.at
         self.words.setText(facts["words"][at][:300])
         if "tree" in facts:
             self.tree.show_tree([[Hypothesis(*one) for one in level] for level in facts["tree"]], at)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.search_tree import Hypothesis, SearchTree, shown_token
 from app.look.base import OneProbe, Subject, Table
-from app.look.controls import choice, choose, dial, slider
+from app.look.controls import Steps, choice, choose
 from app.look.offered import known_offers
 from app.look.registry import view_kind
 from app.look.sequences.writing import writes_text
@@ -58,7 +57,6 @@ class BeamSearch(OneProbe):
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
-        self._at: int | None = None  # none: the last step
         self._offer = searched(subject)
         subject.workspace.inferred.connect(self._refresh)
         widths = [(f"{one} kept" if one > 1 else "1 kept: greedy", one) for one in WIDTHS]
@@ -68,17 +66,14 @@ class BeamSearch(OneProbe):
         choose(self.length, 16)
         for control in (self.beams, self.length):
             control.activated.connect(self._ask_again)
-        self.slider = slider("beamStep", "Step", "The arrow keys go step by step")
-        self.slider.setRange(0, 0)
-        self.slider.valueChanged.connect(self._moved)
-        self._place = label("", "mono")
-        self._place.setFixedWidth(74)
+        self.steps = Steps("beamStep", "step", self)
+        self.steps.moved.connect(self._moved)
         self.tree = SearchTree()
         self.likely, self.text = label("", "mono"), ElidedLabel("", "mono")
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        column.addLayout(dial("step", self.slider, self._place))
+        column.addLayout(self.steps.layout)
         column.addWidget(self.tree, 1)
         below = QHBoxLayout()
         below.setSpacing(8)
@@ -104,20 +99,15 @@ class BeamSearch(OneProbe):
             self.needs_changed.emit()
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        last = len(snapshot.extra["tree"]) - 1
-        with QSignalBlocker(self.slider):
-            self.slider.setRange(0, last)
-            self.slider.setValue(last if self._at is None else min(self._at, last))
+        self.steps.show(len(snapshot.extra["tree"]) - 1)
         self._show(snapshot)
 
-    def _moved(self, value: int) -> None:
-        self._at = None if value == self.slider.maximum() else value
+    def _moved(self) -> None:
         if self._found is not None:
             self._show(self._found)
 
     def _show(self, snapshot: Snapshot) -> None:
-        facts, at = snapshot.extra, self.slider.value()
-        self._place.setText(f"{at + 1} of {self.slider.maximum() + 1}")
+        facts, at = snapshot.extra, self.steps.at
         self.tree.show_tree([[Hypothesis(*one) for one in level] for level in facts["tree"]], at)
         self.likely.setText(f"{facts['log_probabilities'][at]:.2f}")
         self.likely.setToolTip("Log-probability of the likeliest text so far, which stands beside it")

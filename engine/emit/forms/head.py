@@ -139,11 +139,10 @@ def _joined(froms: Sequence[str]) -> list[str]:
 def settings_of(plan: Plan, short: Short | None, rates: Mapping[str, float]) -> list[Setting]:
     """What one would change first in the script of a plan; `rates` are its learning rates by field."""
     found = [Setting("seed", "int", repr(plan.seed))]
-    if short is None:
-        about = "" if plan.batch else "all rows at once"
-        found.append(Setting("batch", "int" if plan.batch else "int | None", repr(plan.batch or None), about))
-    elif plan.batch or short.sized:
-        found.append(Setting("batch", "int" if plan.batch else "int | None", repr(plan.batch or None)))
+    if plan.batch:
+        found.append(Setting("batch", "int", repr(plan.batch)))
+    elif short is None or short.sized:
+        found.append(Setting("batch", "int | None", "None", "" if short else "all rows at once"))
     if short is not None and not short.stretches:
         found.append(Setting("epochs", "int", repr(plan.epochs)))
         if plan.patience is not None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
+from pytestqt.qtbot import QtBot
 
 from app.canvas.tools.drop_files import dropped_data
 from app.documents.python_files import is_exported
@@ -18,7 +19,7 @@ from tests.engine.sketches import catalogue, classifier
 
 
 @pytest.fixture
-def window(shaped: Workspace, qtbot) -> Iterator[MainWindow]:  # type: ignore[no-untyped-def]
+def window(shaped: Workspace, qtbot: QtBot) -> Iterator[MainWindow]:
     made = MainWindow(shaped)
     qtbot.addWidget(made, before_close_func=settle)
     made.show()
@@ -39,14 +40,12 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def opened(window: MainWindow, qtbot, path: Path) -> None:  # type: ignore[no-untyped-def]
+def opened(window: MainWindow, qtbot: QtBot, path: Path) -> None:
     with qtbot.waitSignal(window.files.python.opened, timeout=60_000):
         window.files.open_any([path])
 
 
-def test_a_script_opens_as_a_document_without_a_file(  # type: ignore[no-untyped-def]
-    window: MainWindow, qtbot, script: Path
-) -> None:
+def test_a_script_opens_as_a_document_without_a_file(window: MainWindow, qtbot: QtBot, script: Path) -> None:
     opened(window, qtbot, script)
     document = window.workspace.document
     assert document.path is None and window.at_work
@@ -56,8 +55,8 @@ def test_a_script_opens_as_a_document_without_a_file(  # type: ignore[no-untyped
     assert "small.py" in window.banner.text
 
 
-def test_lines_that_are_not_read_are_named(  # type: ignore[no-untyped-def]
-    window: MainWindow, qtbot, script: Path, monkeypatch: pytest.MonkeyPatch
+def test_lines_that_are_not_read_are_named(
+    window: MainWindow, qtbot: QtBot, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = script.read_text("utf-8")
     line = next(number for number, one in enumerate(text.splitlines(), 1) if "return self.scores" in one)
@@ -71,9 +70,7 @@ def test_lines_that_are_not_read_are_named(  # type: ignore[no-untyped-def]
     assert f"line {line}" in told[0]
 
 
-def test_other_python_is_told_of_and_opens_nothing(  # type: ignore[no-untyped-def]
-    window: MainWindow, qtbot, tmp_path: Path
-) -> None:
+def test_other_python_is_told_of_and_opens_nothing(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     other = tmp_path / "other.py"
     other.write_text("print('hello')\n")
     with qtbot.waitSignal(window.files.python.failed, timeout=60_000):

@@ -57,12 +57,12 @@ def test_the_slider_goes_through_the_states(shaped: Workspace, qtbot: QtBot) -> 
     array = np.arange(12.0).reshape(3, 2, 2)
     shown(view, {probe: snapshot(array, **facts)})
     painted(view, 560, 320)
-    assert view.slider.maximum() == 2 and view.words.text() == "c"
+    assert view.steps.slider.maximum() == 2 and view.words.text() == "c"
     assert [line.values.tolist() for line in view.lines.lines] == [[0, 4, 8], [1, 5, 9]]
-    view.slider.setValue(1)
+    view.steps.slider.setValue(1)
     assert view.words.text() == "b" and [len(line.values) for line in view.lines.lines] == [2, 2]
     shown(view, {probe: snapshot(array + 1, **facts)})
-    assert view.slider.value() == 1  # a newer snapshot leaves the place
+    assert view.steps.slider.value() == 1  # a newer snapshot leaves the place
     images = np.zeros((3, 2, 4, 4))
     shown(view, {probe: snapshot(images, **{**facts, "images": True, "cut": True})})
     assert view.stage.currentWidget() is view.images and len(view.images.rows) == 2
@@ -92,7 +92,7 @@ def test_samples_of_two_numbers_are_points_between_edges_that_stay(shaped: Works
     assert isinstance(marks, Marks)
     assert marks.x.tolist() == [6, 8, 10] and marks.y.tolist() == [7, 9, 11]
     frame = view.points.frame_shown
-    view.slider.setValue(0)
+    view.steps.slider.setValue(0)
     (marks,) = view.points.layers
     assert isinstance(marks, Marks)
     assert marks.x.tolist() == [0, 2, 4]

@@ -26,13 +26,13 @@ def test_the_tree_of_a_real_network_is_gone_through(shaped: Workspace, qtbot: Qt
     (found,) = take(run_at("romeo-letters"), probe)
     shown(view, {probe: found})
     painted(view, 560, 320)
-    assert view.slider.maximum() == 7 and len(view.tree.tree) == 8 and view.tree.step == 7
+    assert view.steps.slider.maximum() == 7 and len(view.tree.tree) == 8 and view.tree.step == 7
     assert "validation example 1" in view.note
     last = view.text.text()
-    view.slider.setValue(2)
+    view.steps.slider.setValue(2)
     assert view.tree.step == 2 and last != view.text.text()
     shown(view, {probe: found})
-    assert view.slider.value() == 2  # a newer snapshot leaves the place
+    assert view.steps.slider.value() == 2  # a newer snapshot leaves the place
     header, rows = view.table() or ((), ())
     assert len(rows) == 8 * 4 and len(header) == 6 and sum(row[5] is True for row in rows) == 16
     with qtbot.waitSignal(view.needs_changed):
