@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from engine.importers.findings import Finding
     from engine.importers.opening import Opened
 
-SUFFIXES = (".py", ".ipynb")
 FIRST = 2  # lines that the message itself names, those first that stand for a node
 
 
@@ -64,13 +63,6 @@ def _opened(path: Path, catalogue: Catalogue) -> Opened:
     from engine.importers.opening import open_python  # with torch, which the window stands without
 
     return open_python(path, catalogue)
-
-
-def is_exported(path: Path) -> bool:
-    """Whether a path looks like Python that was exported: a script, a notebook, or a package's folder."""
-    if path.suffix.lower() in SUFFIXES:
-        return True
-    return path.is_dir() and ((path / "pyproject.toml").is_file() or (path / "model.py").is_file())
 
 
 def notice_of(path: Path, findings: Sequence[Finding], show: Callable[[], object]) -> Notice:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.documents.document_page import DocumentPage
-from app.documents.python_files import PythonFiles, is_exported, notice_of
+from app.documents.python_files import PythonFiles, notice_of
 from app.panels.export_dialog import ExportDialog
 from app.widgets.banner import Banner, Notice
 from app.widgets.labels import plain
@@ -28,6 +28,7 @@ from engine.document import autosave
 from engine.document.crashes import Crash
 from engine.document.graph import Project
 from engine.importers.findings import Finding
+from engine.importers.texts import is_python
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class FileCommands:
         if known is not None:
             self._documents.show(known)
             return
-        if is_exported(path):
+        if is_python(path):
             self._window.tell(f"Reading {path.name} …", "info")
             self.python.open(path)
             return
@@ -126,7 +127,7 @@ class FileCommands:
 
     def open_any(self, paths: Sequence[Path]) -> None:
         """Opens projects, each in a tab, and adds nodes for all that is data."""
-        projects = [path for path in paths if path.suffix.lower() == SUFFIX or is_exported(path)]
+        projects = [path for path in paths if path.suffix.lower() == SUFFIX or is_python(path)]
         for path in projects:
             self.open_path(path)
         self.open_data_paths([path for path in paths if path not in projects])

@@ -33,8 +33,14 @@ class Read:
 
 
 def is_python(path: Path) -> bool:
-    """Whether a path may be Python of ours: a script, a notebook, or a folder with a network in it."""
-    return path.suffix in (".py", ".ipynb") or (path.is_dir() and _package(path) is not None)
+    """Whether a path may be Python of ours: a script, a notebook, or a package or its project."""
+    if path.suffix.lower() in (".py", ".ipynb"):
+        return True
+    if not path.is_dir():
+        return False
+    return (path / "model.py").is_file() or (
+        (path / "pyproject.toml").is_file() and _package(path) is not None
+    )
 
 
 def read_python(path: Path) -> Read:

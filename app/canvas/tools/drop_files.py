@@ -9,15 +9,15 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, SignalInstance
 from app.canvas.items.geometry import FIRST_PORT, WIDTH, Point, snapped
 from app.canvas.scene.canvas import GraphOnShow
 from app.canvas.tools.drop import MIME, DropNode, Ghost
+from engine.importers.texts import is_python
 
-PROJECTS = (".nloom", ".py", ".ipynb")  # and scripts that were exported
+PROJECT = ".nloom"
 
 
 def dropped_data(mime: QMimeData) -> list[Path]:
     """The files and folders of a drag; none where a project is among them, which the window opens."""
     paths = dropped_paths(mime)
-    opens = any(path.suffix.lower() in PROJECTS or (path / "model.py").is_file() for path in paths)
-    return [] if opens else paths
+    return [] if any(path.suffix.lower() == PROJECT or is_python(path) for path in paths) else paths
 
 
 def dropped_paths(mime: QMimeData) -> list[Path]:

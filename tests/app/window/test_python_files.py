@@ -10,11 +10,11 @@ from PySide6.QtCore import QMimeData, QUrl
 from pytestqt.qtbot import QtBot
 
 from app.canvas.tools.drop_files import dropped_data
-from app.documents.python_files import is_exported
 from app.window import file_commands
 from app.window.main_window import MainWindow
 from app.workspace.workspace import Workspace
 from engine.emit.script import export_script
+from engine.importers.texts import is_python
 from tests.engine.sketches import catalogue, classifier
 
 
@@ -87,5 +87,5 @@ def test_scripts_and_packages_are_no_data_when_they_are_dropped(tmp_path: Path, 
     for path, exported in ((script, True), (package, True), (table, False), (tmp_path, False)):
         mime = QMimeData()
         mime.setUrls([QUrl.fromLocalFile(str(path))])
-        assert is_exported(path) == exported
+        assert is_python(path) == exported
         assert dropped_data(mime) == ([] if exported else [path])
