@@ -187,3 +187,11 @@ def no_stray_qt(request: pytest.FixtureRequest) -> Iterator[None]:
         gc.enable()
     if stray:
         pytest.fail("left behind in Qt:\n  " + "\n  ".join(stray), pytrace=False)
+
+
+@pytest.fixture
+def warm_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the program starts as a Python of its own has torch already."""
+    from tests.warm import python
+
+    monkeypatch.setattr(sys, "executable", python())

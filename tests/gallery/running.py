@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from engine.document.shipped import datasets_folder
 from engine.emit.script import Script
+from tests.warm import python
 
 # Runs each script as `python SCRIPT` would, one after the other: starting fifty interpreters takes minutes.
 RUNNER = """
@@ -63,7 +64,7 @@ def printed_by(exports: Mapping[str, Export], folder: Path, **environment: str) 
         place = ("--data", str(export.script.folder or datasets_folder())) if reads else ()
         asked.append((name, ("--json", "--device", "cpu", *export.words, *place), export.most))
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", RUNNER],
+        [python(), "-W", "error", "-c", RUNNER],
         cwd=folder,
         input=json.dumps(asked),
         capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from engine.shapes.shapes import check
 from engine.train.headless import run_headless
 from tests.gallery.recipes import recipes
 from tests.gallery.running import Export, alone, printed_by
+from tests.warm import python
 
 CATALOGUE = load_catalogue()
 RECIPES = recipes()
@@ -80,7 +80,7 @@ def test_a_model_without_data_exports_and_runs(tmp_path: Path) -> None:
     text = export_script(Project(graph=Graph(nodes, links), next_id=5), CATALOGUE).text
     (tmp_path / "model.py").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-W", "error", "model.py"], cwd=tmp_path, capture_output=True, text=True, env=alone()
+        [python(), "-W", "error", "model.py"], cwd=tmp_path, capture_output=True, text=True, env=alone()
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "7)" in done.stdout

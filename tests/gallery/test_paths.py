@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from engine.document.files import load_project
 from engine.document.paths import INSTALLED
 from engine.document.shipped import datasets_folder
 from engine.emit.writing import export
+from tests.warm import python
 
 GALLERY = sorted((datasets_folder().parent / "gallery").glob("*.nloom"))
 
@@ -49,7 +49,7 @@ def test_an_example_takes_its_files_along_and_runs_where_it_is_put(
     script, *files = export(project, load_catalogue(), tmp_path / "alone.py", with_data=True)
     assert len(files) == taken and all(file.is_file() and file.is_relative_to(tmp_path) for file in files)
     assert str(datasets_folder()) not in script.read_text("utf-8")
-    command = [sys.executable, "-W", "error", script.name, "--epochs", "1", "--device", "cpu"]
+    command = [python(), "-W", "error", script.name, "--epochs", "1", "--device", "cpu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "test_loss" in done.stdout

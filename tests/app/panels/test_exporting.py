@@ -23,6 +23,8 @@ from engine.emit.writing import write
 from engine.errors import NeuroloomError
 from tests.app.conftest import add_iris
 
+pytestmark = pytest.mark.usefixtures("warm_python")
+
 
 def test_the_file_is_the_source_of_the_code_panel(shaped: Workspace, tmp_path: Path) -> None:
     add_iris(shaped)

@@ -24,6 +24,8 @@ from tests.app.conftest import add_iris
 from tests.app.window.test_main_window import settle
 from tests.engine.train.stored_runs import write_run
 
+pytestmark = pytest.mark.usefixtures("warm_python")
+
 pytest.importorskip("torch")
 LONG = 30_000
 

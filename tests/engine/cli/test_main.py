@@ -19,6 +19,7 @@ from engine.emit.forms.form import Export
 from engine.emit.writing import write
 from engine.train.run_folder import read_settings
 from tests.engine.train.networks import iris, with_node
+from tests.warm import python
 
 ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
@@ -165,6 +166,7 @@ def test_export_writes_a_script_with_weights_and_data(capsys: Captured, flowers:
     assert called(capsys, "export", flowers, "--out", "e.py", "--weights", "nowhere")[0] == 1
 
 
+@pytest.mark.usefixtures("warm_python")
 def test_export_is_verified_and_a_difference_is_an_error(
     capsys: Captured, flowers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +232,7 @@ def test_nodes_are_listed_and_explained(capsys: Captured) -> None:
 
 def program(*words: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "engine.cli", *words],
+        [python(), "-m", "engine.cli", *words],
         stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,7 +8,6 @@ import io
 import json
 import struct
 import subprocess
-import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -32,6 +31,7 @@ from engine.emit.script import export_script
 from engine.errors import DataError
 from engine.train.headless import run_headless
 from tests.gallery.running import alone
+from tests.warm import python
 
 LARGE = 2**30
 
@@ -480,6 +480,6 @@ def test_names_are_only_names(tmp_path: Path, memory: int) -> None:
             records: list[Any] = []
             run_headless(project, load_catalogue(), tmp_path, device="cpu", on_line=records.append)
             (tmp_path / "alone.py").write_text(text, encoding="utf-8")
-            command = [sys.executable, "-W", "error", "alone.py", "--json", "--device", "cpu"]
+            command = [python(), "-W", "error", "alone.py", "--json", "--device", "cpu"]
             done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone())
             assert done.stdout.splitlines() == [json.dumps(one) for one in records], done.stderr[-1000:]

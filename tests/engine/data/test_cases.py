@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from hashlib import sha256
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.engine.data.any_files import PICTURES
 from tests.engine.data.test_spoiled_files import node_of
 from tests.gallery.recipes import data_project
 from tests.gallery.running import alone
+from tests.warm import python
 
 CATALOGUE = load_catalogue()
 
@@ -128,7 +128,7 @@ def test_d8_and_a19_a_regression_is_right_and_leaves_its_file_alone(tmp_path: Pa
     over_pairs = ((target - target[:, 0]) ** 2).mean()
     assert torch.isclose(over_pairs, 2 * constant)  # what a loss over pairs of rows would be like
     script = export(project, CATALOGUE, tmp_path / "alone.py")[0]
-    command = [sys.executable, "-W", "error", script.name, "--json", "--device", "cpu", "--seed", "1"]
+    command = [python(), "-W", "error", script.name, "--json", "--device", "cpu", "--seed", "1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=alone())
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == lines

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +24,7 @@ from engine.train.headless import run_headless
 from tests.engine.data.any_files import KINDS, picture
 from tests.gallery.recipes import data_project
 from tests.gallery.running import alone
+from tests.warm import python
 
 CATALOGUE = load_catalogue()
 PLACE = Path("My Data (1)") / "données 猫"
@@ -111,7 +111,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]
         runs[f"{name}, told where"] = (str(told), [*words, "--data", str(copied)])
         assert marks(data) == before, name
     before = marks(top)
-    command = [sys.executable, "-W", "error", "-c", RUNNER]
+    command = [python(), "-W", "error", "-c", RUNNER]
     done = subprocess.run(
         command, cwd="/", input=json.dumps(runs), capture_output=True, text=True, timeout=900, env=alone()
     )
@@ -157,7 +157,7 @@ def test_folders_files_and_classes_of_any_alphabet(tmp_path: Path) -> None:
     lines = trained(project)
     script = home / "skript ü.py"
     export(project, CATALOGUE, script)
-    command = [sys.executable, "-W", "error", script.name, "--json", "--device", "cpu", "--seed", str(SEED)]
+    command = [python(), "-W", "error", script.name, "--json", "--device", "cpu", "--seed", str(SEED)]
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, env=alone())
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == lines

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from engine.emit.writing import export
 from engine.errors import DataError, NeuroloomError
 from nodes.data.sets import SantaFe
 from tests.engine.sketches import Sketch, catalogue, classifier
+from tests.warm import python
 
 FILES = Path(__file__).parents[2] / "data_files"
 
@@ -59,7 +59,7 @@ def test_ones_own_table_lies_beside_the_script_which_reads_it_there(own: Path, t
     assert "default=Path(__file__).parent, help=" in text
     moved = out.rename(tmp_path / "moved")
     shutil.rmtree(tmp_path / "home")
-    command = [sys.executable, "-W", "error", "net.py", "--device", "cpu"]
+    command = [python(), "-W", "error", "net.py", "--device", "cpu"]
     done = subprocess.run(command, cwd=moved, capture_output=True, text=True)
     assert done.returncode == 0 and "test_loss" in done.stdout, done.stderr[-2000:]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from engine.procedures.registry import offer_called, offers
 from engine.procedures.rows import state_as_json
 from engine.runs.checkpoints import write_tensors
 from tests.engine.sketches import catalogue
+from tests.warm import python
 
 States = list[dict[str, Any]]
 
@@ -82,7 +82,7 @@ def in_three_ways(
     script = folder / "alone" / "net.py"
     export(project, catalogue(), script, with_data=True, procedures=[name])
     done = subprocess.run(
-        [sys.executable, str(script), name, *words],
+        [python(), str(script), name, *words],
         capture_output=True,
         text=True,
         timeout=120,

@@ -16,6 +16,8 @@ from engine.runs.records import PROJECT
 from engine.runs.sweep import FAILED, FINISHED, MOST, RUNNING, STOPPED, WAITING, Sweep, grid, in_words
 from tests.engine.train.networks import iris, with_node
 
+pytestmark = pytest.mark.usefixtures("warm_python")
+
 AXES = {"lr": (0.1, 0.01), "batch": (16, 32)}
 
 

@@ -25,15 +25,16 @@ from engine.train.distributed import Part, differences
 from engine.train.headless import run_headless
 from tests.engine.sketches import gallery
 from tests.engine.train.networks import DATASETS, catalogue, iris, run_of, with_node
+from tests.warm import python
 
 ROOT = Path(__file__).parents[3]
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node")
 
 
-def start(*command: str) -> subprocess.Popen[str]:
+def start(*command: str, program: str = "") -> subprocess.Popen[str]:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, *command],
+        [program or python(), *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -144,6 +145,7 @@ def test_a_killed_worker_is_started_again(tmp_path: Path) -> None:
     launcher = start(
         *(*TORCHRUN, "2", "--max-restarts", "3"),
         *("-m", "engine.cli", "train", project, "--json", "--device", "cpu", "--out", str(out)),
+        program=sys.executable,  # whose workers are its own, to be killed outright
     )
     try:
         until = time.monotonic() + 60

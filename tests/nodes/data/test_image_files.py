@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +27,7 @@ from engine.train.trainer import Trainer
 from nodes.data.image_files import ImageFolder
 from tests.engine.sketches import Sketch
 from tests.gallery.running import alone
+from tests.warm import python
 
 
 def drawn(path: Path, level: int, number: int) -> None:
@@ -78,7 +78,7 @@ def test_names_in_any_script_from_the_folder_to_the_export(tmp_path: Path) -> No
     project = load_project(moved / "mes données.nloom")
     script = moved / "猫.py"
     script.write_text(export_script(project, load_catalogue(), beside=moved).text, encoding="utf-8")
-    command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
+    command = [python(), "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
     done = subprocess.run(command, cwd=tmp_path, env=alone(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == lines
@@ -98,7 +98,7 @@ def test_training_from_files_gives_the_losses_of_training_in_memory(tmp_path: Pa
     script = tmp_path / "alone.py"
     script.write_text(export_script(sketch.project, load_catalogue()).text, encoding="utf-8")
     assert "yield from read_ahead(split, order.split(CONFIG.batch))" in script.read_text("utf-8")
-    command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
+    command = [python(), "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
     done = subprocess.run(command, cwd=tmp_path, env=alone(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == in_memory

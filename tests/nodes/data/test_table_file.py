@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from engine.shapes.shapes import check
 from engine.train.headless import run_headless
 from nodes.data.table_file import TableFile
 from tests.gallery.running import alone
+from tests.warm import python
 
 PLANTS = Path(__file__).parents[2] / "data_files" / "plants.csv"
 CATALOGUE = load_catalogue()
@@ -58,7 +58,7 @@ def both(project: Project, script: Path) -> tuple[list[str], list[str]]:
         on_line=lambda record: here.append(json.dumps(record)),
     )
     export(project, CATALOGUE, script)
-    command = [sys.executable, "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
+    command = [python(), "-W", "error", str(script), "--json", "--device", "cpu", "--seed", "3"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=alone())
     assert done.returncode == 0, done.stderr[-3000:]
     return here, done.stdout.splitlines()

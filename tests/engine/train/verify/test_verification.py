@@ -21,6 +21,8 @@ from engine.train.verify.comparison import Comparison
 from engine.train.verify.verification import Verification
 from tests.engine.sketches import catalogue, classifier, gallery, image
 
+pytestmark = pytest.mark.usefixtures("warm_python")
+
 
 def written(project: Project, place: Path, form: Form = Form.SCRIPT, *, with_data: bool = False) -> Export:
     made = make_export(project, catalogue(), place, form, with_data=with_data)
