@@ -65,7 +65,6 @@ class Elman(Recurrent):
     """
 
     title = "Elman RNN"
-    shows = ()
     aliases = ("simple recurrent network", "vanilla rnn", "rnn", "tanh")
     formula = "h ← φ(W x + U h + b)"
     source = "Elman, 1990"
@@ -93,9 +92,22 @@ class LSTM(Recurrent):
         Port("h", doc=STATES[1]),
         Port("c", doc=STATES[2]),
     )
+    remembers: int | None = param(
+        None,
+        minimum=3,
+        maximum=100_000,
+        unit="steps",
+        doc="cells begin to keep what they hold for up to so many steps (Tallec and Ollivier, 2018); "
+        "empty: for about two, as torch begins",
+    )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        lstm = e.module(self._constructor(nn.LSTM, x))
+        made = self._constructor(nn.LSTM, x)
+        if self.remembers is not None:
+            from engine.layers.sequences.recurrences import remembering
+
+            made = carried(remembering)(made, self.remembers)
+        lstm = e.module(made)
         output, (h, c) = e.unpack(self._read(lstm, x), "output", ("h", "c"))
         return {"output": output, "h": self._last(h), "c": self._last(c)}
 
@@ -124,6 +136,7 @@ class Unlike(Layer, abstract=True):
     reads_lengths = True
     keeps_places = ("output",)
     family = "recurrent"
+    shows: ClassVar[tuple[str, ...]] = ("gates",)
     hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
 
     def summary(self) -> str:

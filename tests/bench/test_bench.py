@@ -17,6 +17,8 @@ PROMISED = {
     "csv-1gb",
     "table-streamed",
     "cnn-parameters",
+    "vanishing-tanh",
+    "vanishing-logistic",
     "cnn-accuracy",
     "santa-fe-one-step",
     "santa-fe-free-run",

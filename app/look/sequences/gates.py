@@ -17,19 +17,25 @@ from app.look.controls import choice, choose, keep, offer, stacked
 from app.look.registry import view_kind
 from app.look.sequences.unrolled import Unrolled
 from app.look.shown import gives, of_example
+from engine.catalogue.node_types import Composite
 from engine.feed.feed import Probe, Snapshot
 
 ALL, MEAN = -2, -1
-OPEN_FRACTIONS = ("input gate", "forget gate", "output gate", "reset gate", "update gate")
 
 
 def has_gates(subject: Subject) -> bool:
-    """Whether the node's layer is recurrent."""
+    """Whether the node is a recurrent layer, or a block that hands a state along a sequence."""
+    _, book = subject.as_trained
+    made = book.types.get(subject.node_id) if book is not None else None
+    if isinstance(made, Composite):
+        return made.scan and bool(made.states())
     return gives(subject, "gates", "nn.LSTM", "nn.GRU", "nn.RNN")
 
 
 class StepByStep(OneProbe):
-    """What both views have in common: the layer of a stack, and the way it reads."""
+    """What views of a recurrent layer have in common: the layer of a stack, and the way it reads."""
+
+    takes = "gates"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
@@ -39,7 +45,11 @@ class StepByStep(OneProbe):
     @property
     def _probe(self) -> Probe:
         layer, back = self.layer.currentData() or (0, 0)
-        return Probe(self.subject.node_id, "gates", (int(layer), int(back)))
+        return Probe(self.subject.node_id, self.takes, (int(layer), int(back), *self._asked()))
+
+    def _asked(self) -> tuple[int, ...]:
+        """What else the probe is asked for."""
+        return ()
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
@@ -56,6 +66,22 @@ class StepByStep(OneProbe):
     def backwards(self) -> bool:
         """Whether the way back is shown."""
         return bool((self.layer.currentData() or (0, 0))[1])
+
+    def controls(self) -> QWidget | None:
+        return self.in_row(self.layer)
+
+    def state(self) -> dict[str, object]:
+        return {"layer": list(self.layer.currentData() or (0, 0))}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        layer = state.get("layer")
+        if isinstance(layer, list) and len(layer) == 2 and all(isinstance(n, int) for n in layer):
+            wanted = (layer[0], layer[1])
+            keep(self.layer, wanted, f"layer {layer[0] + 1}{', back' if layer[1] else ''}")
+
+
+class Values(StepByStep):
+    """What views of every step have in common: their words, and the table of all values."""
 
     def _part_words(self, snapshot: Snapshot) -> str:
         facts = snapshot.extra
@@ -74,15 +100,6 @@ class StepByStep(OneProbe):
         ]
         return ("step", "unit", *facts["gates"]), rows
 
-    def state(self) -> dict[str, object]:
-        return {"layer": list(self.layer.currentData() or (0, 0))}
-
-    def restore(self, state: Mapping[str, object]) -> None:
-        layer = state.get("layer")
-        if isinstance(layer, list) and len(layer) == 2 and all(isinstance(n, int) for n in layer):
-            wanted = (layer[0], layer[1])
-            keep(self.layer, wanted, f"layer {layer[0] + 1}{', back' if layer[1] else ''}")
-
 
 @view_kind(
     "gates",
@@ -92,7 +109,7 @@ class StepByStep(OneProbe):
     has_gates,
     rank=5,
 )
-class Gates(StepByStep):
+class Gates(Values):
     """A strip a gate with a line a unit; or the curves of one unit, or of their mean."""
 
     card_size = (420, 300)
@@ -117,7 +134,7 @@ class Gates(StepByStep):
         if unit in (ALL, None):
             strips = [Strip("input", facts["inputs"].T)]
             strips += [
-                Strip(name, one.T, name in OPEN_FRACTIONS)
+                Strip(name, one.T, name in facts["open"])
                 for name, one in zip(facts["gates"], values, strict=True)
             ]
             self.strips.show_strips(strips, first=facts["first"], units=facts["units"])
@@ -131,7 +148,7 @@ class Gates(StepByStep):
         pad = 0.04 * (high - low)
         layers, legend = [], []
         for index, (name, curve) in enumerate(zip(facts["gates"], curves, strict=True)):
-            style = _style(name)
+            style = Qt.PenStyle.SolidLine if name in facts["open"] else Qt.PenStyle.DashLine
             layers.append(Curve(steps, curve, of_class(index), 1.8, style))
             legend.append(Entry(name, of_class(index), style=style))
         ends = (float(steps[0]), float(steps[-1]) if len(steps) > 1 else float(steps[0]) + 1)
@@ -185,7 +202,7 @@ class Gates(StepByStep):
     has_gates,
     rank=6,
 )
-class UnrolledLayer(StepByStep):
+class UnrolledLayer(Values):
     """A tile of the hidden state a step, with arrows from step to step."""
 
     card_size = (420, 190)
@@ -200,11 +217,3 @@ class UnrolledLayer(StepByStep):
         states = snapshot.array[-1].astype(np.float32)
         self.view.show_states(states, facts["inputs"], first=facts["first"], backwards=self.backwards)
         self.set_note(f"{self._part_words(snapshot)} · colours to ±{number(self.view.scale)}")
-
-    def controls(self) -> QWidget | None:
-        return self.in_row(self.layer)
-
-
-def _style(name: str) -> Qt.PenStyle:
-    """States are dashed, so that they are told from gates without colour."""
-    return Qt.PenStyle.DashLine if name in ("candidate", "cell", "hidden") else Qt.PenStyle.SolidLine

@@ -39,6 +39,22 @@ class PeepholeLSTM(nn.Module):
         return output, output[rows, ends], torch.stack(cells, 1)[rows, ends]
 
 
+def remembering(lstm: nn.LSTM, steps: int) -> nn.LSTM:
+    """An LSTM whose cells begin to keep what they hold for 2 to `steps` steps, each for as long as another.
+
+    The bias of a forget gate is ln u with u even in 1..`steps` - 1, that of the input gate -ln u: the cell
+    loses 1 / (1 + u) at each step. Source: Tallec and Ollivier, 2018.
+    """
+    with torch.no_grad():
+        for name, bias in lstm.named_parameters():
+            if name.startswith("bias"):
+                enter, forget = bias[: 2 * lstm.hidden_size].view(2, -1)
+                open_for = torch.rand_like(forget) * (steps - 2) + 1
+                forget.copy_(open_for.log() if "_ih_" in name else 0 * forget)
+                enter.copy_(-forget)
+    return lstm
+
+
 class MinGRU(nn.Module):
     """A gated recurrence whose gates see the input alone, so that all steps are computed at once.
 

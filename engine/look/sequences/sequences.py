@@ -1,4 +1,4 @@
-"""What recurrent layers do step by step, which token comes next, and forecasts of a series."""
+"""Which token comes next, and forecasts of a series."""
 
 from __future__ import annotations
 
@@ -15,70 +15,12 @@ from engine.look.registry import Taken, probe_kind
 from engine.look.sequences.attention import named_tokens
 from engine.look.sequences.forecast import forecast as free_run
 from engine.look.sequences.forecast import one_step
-from engine.look.sequences.gates import gates_of
 from engine.look.sight import Look
 from engine.shapes.heads import CLASSES, Head
 
-MOST_NUMBERS = 50_000
-MOST_STEPS = 400
-LEAST_UNITS = 8
-MOST_FEATURES = 8
 MOST_TOKENS = 25_000
 MOST_AHEAD = 200
 ROWS = 200
-
-
-@probe_kind("gates", every=0.5)
-def gates(look: Look, probe: Probe) -> Taken | None:
-    """Gates and states of a recurrent layer for the pinned example: `(gates, T, units)` float16.
-
-    `detail` is (layer, 1 for the way back). Of long sequences the last 400 steps, of wide layers evenly
-    chosen units (`units`). `inputs` are the layer's inputs at these steps, at most 8 numbers each.
-    """
-    module = look.module(probe.node_id)
-    parts = [] if module is None else [part for part in module.modules() if isinstance(part, nn.RNNBase)]
-    if not parts:
-        return None
-    rnn = parts[0]
-    layer = min(int(probe.detail[0]), rnn.num_layers - 1) if probe.detail else 0
-    backwards = rnn.bidirectional and len(probe.detail) > 1 and bool(probe.detail[1])
-    given = _arriving(look, rnn)
-    found = gates_of(rnn, given, layer, backwards=backwards)
-    values = torch.stack(list(found.values()))
-    total, first = values.shape[1], max(0, values.shape[1] - MOST_STEPS)
-    values = values[:, first:]
-    room = max(LEAST_UNITS, MOST_NUMBERS // (values.shape[0] * values.shape[1]))
-    units = asking.spread_over(values.shape[2], room)
-    facts: dict[str, Any] = {
-        "gates": tuple(found),
-        "units": tuple(units),
-        "of": values.shape[2],
-        "first": first,
-        "steps": total,
-        "layers": rnn.num_layers,
-        "both": rnn.bidirectional,
-        "mode": rnn.mode.split("_")[0],
-        "inputs": given[first:, :MOST_FEATURES].cpu().numpy(),
-        "example": look.example,
-        "split": look.split,
-    }
-    return values[:, :, units].to(torch.float16).cpu().numpy(), facts
-
-
-def _arriving(look: Look, rnn: nn.RNNBase) -> Tensor:
-    """The sequence (T, features) of the pinned example that reaches a layer."""
-    seen: list[Tensor] = []
-    handle = rnn.register_forward_pre_hook(lambda layer, given: seen.append(given[0].detach()))
-    try:
-        look.values((), look.batch(look.example, 1))
-    finally:
-        handle.remove()
-    if not seen:
-        raise NeuroloomError("Nothing reaches this layer.")
-    sequence = seen[0]
-    if sequence.dim() == 3:
-        sequence = sequence[0] if rnn.batch_first else sequence[:, 0]
-    return sequence
 
 
 @probe_kind("next_token", every=0.5)

@@ -13,6 +13,7 @@ from app.look.base import Subject
 from app.look.registry import proposed
 from app.look.sequences.forecast import Forecast
 from app.look.sequences.gates import Gates, UnrolledLayer
+from app.look.sequences.memory import Eigenvalues, StateJacobian
 from app.look.sequences.next_token import NextToken, entropy, probabilities_at
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
@@ -53,6 +54,7 @@ def gate_values() -> np.ndarray:
 def gate_facts(**changed: object) -> dict[str, object]:
     facts: dict[str, object] = {
         "gates": GATES,
+        "open": GATES[:3],
         "units": (0, 1, 2, 3),
         "of": 4,
         "first": 0,
@@ -217,3 +219,49 @@ def test_a_row_of_features_is_no_series(shaped: Workspace) -> None:
     for node in ("n1", "n2", "n3"):
         found = {kind.id for kind in proposed(Subject(shaped, node))}
         assert not found & {"forecast", "next-token", "gates", "unrolled"}
+
+
+def test_the_gradient_against_lag_is_drawn_in_powers_of_ten(shaped: Workspace, qtbot: QtBot) -> None:
+    laser(shaped)
+    view = StateJacobian(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    gains = np.stack([0.1 ** np.arange(6), 0.05 ** np.arange(6)])
+    facts = gate_facts(lags=5, rate=0.1, size=8)
+    shown(view, {Probe("n2", "state_jacobian", (0, 0)): snapshot(gains, **facts)})
+    curves = [layer for layer in view.chart.layers if isinstance(layer, Curve)]
+    np.testing.assert_allclose(curves[2].y, -np.arange(6.0), atol=1e-9)
+    assert view.chart.frame_shown.y_scale == "log" and view.note.startswith("× 0.1 a step · LSTM")
+    assert view.table()[1][2] == pytest.approx((2, 0.01, 0.0025))
+    assert view.chart.read(2.2, 0) == "2 steps earlier\nlargest 0.01\nroot mean square 0.0025"
+
+
+def test_eigenvalues_lie_about_the_unit_circle(shaped: Workspace, qtbot: QtBot) -> None:
+    laser(shaped)
+    view = Eigenvalues(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    parts = {"parts": ("input gate", "forget gate"), "part": 0, "radius": 2.0, "stretch": 2.5}
+    values = np.array([[0.0, 2.0], [0.0, -2.0], [0.5, 0.0]], np.float32)
+    asked = Probe("n2", "recurrent_eigenvalues", (0, 0, 0))
+    shown(view, {asked: snapshot(values, **gate_facts(), **parts)})
+    assert view.chart.frame_shown.x == pytest.approx((-2.2, 2.2)) and view.chart.frame_shown.square
+    circle = max(
+        (layer for layer in view.chart.layers if isinstance(layer, Curve)), key=lambda one: len(one.x)
+    )
+    np.testing.assert_allclose(np.hypot(circle.x, circle.y), 1)
+    assert view.chart.read(0.1, 1.8).startswith("nearest: 0 + 2i\nmodulus 2, angle 90°")
+    with qtbot.waitSignal(view.needs_changed):
+        view.part.setCurrentIndex(1)
+        view.part.activated.emit(1)
+    assert view.probes() == {Probe("n2", "recurrent_eigenvalues", (0, 0, 1))}
+    other = Eigenvalues(Subject(shaped, "n2"))
+    qtbot.addWidget(other)
+    other.restore(view.state())
+    assert other.probes() == view.probes()
+
+
+def test_every_recurrence_offers_its_views_and_a_dense_layer_does_not(shaped: Workspace) -> None:
+    laser(shaped)
+    shown_of = ({kind.id for kind in proposed(Subject(shaped, node))} for node in ("n2", "n3"))
+    lstm, dense = shown_of
+    views = {"gates", "unrolled", "state-jacobian", "recurrent-eigenvalues"}
+    assert views <= lstm and not views & dense

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.layers.sequences.recurrences import LRU, MinGRU, PeepholeLSTM, linear_scan
+from engine.layers.sequences.recurrences import LRU, MinGRU, PeepholeLSTM, linear_scan, remembering
 
 N, T, F, H = 3, 11, 4, 5
 
@@ -119,3 +119,18 @@ def test_moduli_begin_with_as_much_area_in_each_ring() -> None:
     assert share.min() >= -1e-5 and share.max() <= 1 + 1e-5
     counts = torch.histc(share.clamp(0, 1), 10, 0, 1) / 20_000
     assert (counts - 0.1).abs().max() < 0.01
+
+
+def test_an_lstm_that_remembers_begins_to_forget_within_so_many_steps() -> None:
+    torch.manual_seed(0)
+    steps, wide = 50, 4000
+    plain = nn.LSTM(2, wide)
+    others = {name: found.clone() for name, found in plain.named_parameters() if "weight" in name}
+    made = remembering(plain, steps)
+    bias = made.bias_ih_l0 + made.bias_hh_l0
+    enter, forget = torch.sigmoid(bias[:wide]), torch.sigmoid(bias[wide : 2 * wide])
+    kept_for = 1 / (1 - forget)  # steps after which e^-1 is left
+    assert 2 <= kept_for.min() < 2.1 and 49.9 < kept_for.max() <= steps + 1e-3
+    assert kept_for.mean().item() == pytest.approx(26, abs=1)  # evenly between
+    torch.testing.assert_close(enter, 1 - forget)
+    assert all(torch.equal(made.get_parameter(name), found) for name, found in others.items())

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from engine.errors import NeuroloomError
-from engine.look.sequences.gates import GATES, OPEN, gates_of
+from engine.look.sequences.cells import GATES, OPEN, gates_of
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
