@@ -1,4 +1,4 @@
-"""More synthetic data: classes, mixtures, sheets, bars, shifted digits, chaos and graphs."""
+"""More synthetic data: classes, mixtures, sheets, bars, shifted digits, copying, chaos and graphs."""
 
 from __future__ import annotations
 
@@ -149,6 +149,43 @@ class ShiftedDigits(Made):
 
     def summary(self) -> str:
         return f"{self.rows:,} signals · 10 classes"
+
+
+class Copying(Made):
+    """Symbols to recall after a delay of blanks: a test of how long a network remembers.
+
+    A network that has forgotten them is right in one of n cases, and its cross-entropy is no less than ln n
+    at each symbol that is to be recalled; over all places, where blanks are easy, length · ln n / places.
+    """
+
+    title = "Copying memory"
+    aliases = ("long lag", "recall", "copy task", "memory", "delay", "sequence", "toy")
+    source = "Hochreiter and Schmidhuber, 1997; Arjovsky, Shah and Bengio, 2016"
+    loader = "engine.data.sets.copying:load_copying"
+    symbols: int = argument(minimum=2, maximum=26, doc="different symbols, each as likely: n")
+    length: int = argument(minimum=1, maximum=100, label="To recall", unit="symbols", doc="in their order")
+    delay: int = argument(
+        minimum=0, maximum=2000, unit="steps", doc="blanks between the last symbol and the marker"
+    )
+    rows: int = ROWS
+
+    def columns(self) -> tuple[Column, ...]:
+        names = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: self.symbols])
+        places = (2 * self.length + self.delay,)
+        return (
+            Column(
+                "tokens",
+                places,
+                "int64",
+                (*names, "·", "recall"),
+                doc="symbols, blanks, the marker that asks for them, blanks",
+            ),
+            Column("answer", places, "int64", (*names, "·"), doc="blanks up to the marker, then the symbols"),
+            Column("recall", places, "int64", names, doc="the symbols from the marker on; -100 before it"),
+        )
+
+    def summary(self) -> str:
+        return f"{self.rows:,} rows · {self.length} of {self.symbols} symbols over {self.delay:,} steps"
 
 
 class ChaoticSeries(Loaded):

@@ -62,3 +62,66 @@ class MaskTokens(Layer):
 
     def summary(self) -> str:
         return f"{100 * self.share:g} % of {self.size:,} tokens"
+
+
+class SkipGram(Layer):
+    """Draws pairs of words that stand near each other in a text, and for each pair words that do not.
+
+    Look both outputs up in an embedding each: the matrix product of *word* and, transposed, *others* holds a
+    score for each, which binary cross-entropy compares with *real*. The embedding of *word* then has similar
+    vectors for words that are used alike. Pairs are drawn again in each epoch, and are always the same when
+    the network is tested; frequencies of words are counted while it trains. Tokens 0 to 4 are not drawn.
+    """
+
+    title = "Skip-gram pairs"
+    family = "encoding"
+    aliases = ("word2vec", "word vectors", "negative sampling", "skipgram", "sgns")
+    takes_whole = True
+    classes_of: ClassVar[Mapping[str, str]] = {"word": "x", "others": "x"}
+    traits = LayerTraits(class_count=ClassCount("x", "size", "tokens", exact=True))
+    formula = (
+        "(w, c): c at a distance d ≤ m of w with weight m + 1 - d; others by frequency^¾; "
+        "log σ(u_c · v_w) + Σₖ log σ(-u_k · v_w) is to grow"
+    )
+    source = "Mikolov, Sutskever, Chen, Corrado and Dean, 2013"
+    ports_in = (Port("x", doc="numbers of tokens"),)
+    ports_out = (
+        Port("word", doc="a word of each pair"),
+        Port("others", doc="its neighbour, then words that were drawn from all"),
+        Port("real", doc="1 for the neighbour, 0 for the others"),
+    )
+    size: int = param(
+        1000, minimum=6, maximum=1_000_000, label="Vocabulary", doc="how many different tokens there are"
+    )
+    window: int = param(5, minimum=1, maximum=100, unit="words", doc="how far off a neighbour may be")
+    pairs: int = param(32, minimum=1, maximum=10_000, doc="how many are drawn of each example")
+    negatives: int = param(5, minimum=1, maximum=100, label="Others", doc="words that are no neighbours")
+    often: float = param(
+        1e-3,
+        above=0,
+        maximum=1,
+        label="Thin out from",
+        doc="words of a higher frequency are drawn less often, by the root of this over theirs; 1: none",
+    )
+    seed: int = param(0, minimum=0, maximum=2**31, doc="which pairs are drawn when the network is tested")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.sequences.skip_gram import SkipGram as Made
+
+        if x.dtype != "int64" or len(x.shape) != 1:
+            came = "measurements come in" if x.dtype != "int64" else f"{len(x.shape)} axes come in"
+            raise EmitError(f"{self.title} needs rows of tokens, but {came}.")
+        made = carried(Made)(
+            self.size,
+            window=self.window,
+            pairs=self.pairs,
+            negatives=self.negatives,
+            often=self.often,
+            seed=self.seed,
+        )
+        names = ("word", "others", "real")
+        found = e.unpack(e.module(without_defaults(made))(x), *names)
+        return dict(zip(names, found, strict=True))
+
+    def summary(self) -> str:
+        return f"{self.pairs} pairs · {self.negatives} others each"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -54,6 +55,7 @@ class Painted:
     node: str = ""
     wide: float = 1.6  # how much larger than on the card it is laid out
     square: bool = False
+    state: Mapping[str, object] = field(default_factory=dict)
 
 
 IMAGES = {
@@ -71,6 +73,8 @@ IMAGES = {
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
     "santa-fe-lstm": Painted("forecast", "forecast"),
     "romeo-letters": Painted("next-token", "scores"),
+    "word-vectors": Painted("nearest-words", "words", 1.3, state={"question": "romeo"}),
+    "copying-lags": Painted("gates", "LSTM", 1.8),
     "end-marks": Painted("confusion-matrix", "surprise", square=True),
     "numbers-in-words": Painted("gates", "read"),
     "seq2seq-numbers": Painted("attention-map", "attention"),
@@ -150,6 +154,8 @@ def _paint(workspace: Workspace, name: str, seconds: float) -> None:
     everywhere = [node for _, graph in graphs for node in graph.nodes.values()]
     node_id = next((node.id for node in everywhere if node.name == asked.node), "")
     view = view_kinds()[asked.kind].make(Subject(workspace, node_id))
+    if asked.state:
+        view.restore(asked.state)
     run = trained(name, seconds)
     wanted = sorted(view.probes())
     found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}

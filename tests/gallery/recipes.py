@@ -143,6 +143,9 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
     if made.hands_on == {"tokens": "x"}:
         yield node_type.type_id, _masked(node_type)
         return
+    if made.classes_of == {"word": "x", "others": "x"}:
+        yield node_type.type_id, _paired(node_type)
+        return
     ports = {port.name for port in made.inputs()}
     if "edges" in ports or "sizes" in ports:
         for batches in ("block-diagonal", "padded") if "edges" in ports else ("block-diagonal",):
@@ -203,6 +206,29 @@ def _masked(node_type: type[NodeType]) -> Project:
     ]
     for measure in ("n5", "n6"):
         links += [Link("n4", "output", measure, "prediction"), Link("n2", "targets", measure, "target")]
+    return _project(nodes, links)
+
+
+def _paired(node_type: type[NodeType]) -> Project:
+    """A layer that draws pairs of words, which are looked up in two tables and multiplied."""
+    params = opened("TextCorpus")
+    size = params["size"]
+    nodes = [
+        Node("n1", "TextCorpus", params=dict(params)),
+        Node("n2", node_type.type_id, "tried", {"size": size}),
+        *(Node(f"n{number}", "Embedding", params={"entries": size, "size": 4}) for number in (3, 4)),
+        Node("n5", "MatrixProduct", params={"transposed": True}),
+        Node("n6", "BCEWithLogits"),
+    ]
+    links = [
+        Link("n1", "tokens", "n2", "x"),
+        Link("n2", "word", "n3", "x"),
+        Link("n2", "others", "n4", "x"),
+        Link("n3", "output", "n5", "a"),
+        Link("n4", "output", "n5", "b"),
+        Link("n5", "output", "n6", "prediction"),
+        Link("n2", "real", "n6", "target"),
+    ]
     return _project(nodes, links)
 
 
@@ -357,7 +383,8 @@ def data_project(node_type: type[Data], params: Mapping[str, Value]) -> Project:
     columns = made.columns()
     target = next((column for column in columns[1:] if _is_class(column)), columns[min(1, len(columns) - 1)])
     if columns[0].dtype == "int64" and len(columns[0].shape) == 1:
-        return _tokens(made, dict(params), None if node_type.type_id != "LabelledText" else target)
+        follows = any(column.name == "next" for column in columns)
+        return _tokens(made, dict(params), None if follows else target)
     outputs = (len(target.classes), *target.shape) if _is_class(target) else target.shape
     nodes = [
         Node("n1", node_type.type_id, params=dict(params)),
@@ -376,9 +403,10 @@ def data_project(node_type: type[Data], params: Mapping[str, Value]) -> Project:
 
 
 def _tokens(made: Data, params: dict[str, Value], target: Column | None) -> Project:
-    """Tokens looked up in a table; a class an example, or the next token at each place, is to be said."""
+    """Tokens looked up in a table; a class an example or at each place, or the next token, is to be said."""
     pairs = made.type_id == "TextPairs"
-    size = int(getattr(made, "target_size" if pairs else "size"))
+    known = len(made.columns()[0].classes)
+    size = int(getattr(made, "target_size" if pairs else "size", known))
     nodes = [
         Node("n1", made.type_id, params=params),
         Node("n2", "Embedding", params={"entries": size, "size": 4}),
@@ -387,7 +415,7 @@ def _tokens(made: Data, params: dict[str, Value], target: Column | None) -> Proj
     ]
     last = "n2"
     links = [Link("n1", "target" if pairs else "tokens", "n2", "x")]
-    if target:
+    if target and not target.shape:
         nodes.append(Node("n5", "Flatten"))
         links.append(Link("n2", "output", "n5", "x"))
         last = "n5"

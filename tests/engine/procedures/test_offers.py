@@ -68,6 +68,7 @@ def test_every_procedure_of_a_network_runs_and_its_states_are_json(project_id: s
         ("hopfield-2d", "recall_saturating", {"steps": 5, "rows": (1, 2), "turned": 0.5}),
         ("romeo-letters", "generate", {"length": 12, "top_k": 9, "temperature": 0.8, "prompt": "ROMEO"}),
         ("santa-fe-lstm", "forecast", {"steps": 7, "rows": (3,), "split": "test"}),
+        ("word-vectors", "nearest_words", {"question": "thou - you + me", "count": 4}),
         ("char-decoder", "generate", {"length": 8, "method": "beam", "width": 3, "prompt": "ROMEO"}),
         ("gan-digits", "sample", {"count": 3, "way": "line"}),
         ("dqn-grid", "play", {"moves": 12, "explore": 0.3}),
