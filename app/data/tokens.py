@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
+from app.data.piece_steps import PieceStepsBox
 from app.theme import SMALL, current_theme, themes
 from app.widgets.labels import ElidedLabel, plain
 from app.widgets.search_field import SearchField
@@ -86,6 +87,8 @@ class TokensPage(QWidget):
         self.search.setFixedWidth(200)
         self.search.textChanged.connect(self._again)
         self.said = ElidedLabel("", "small")
+        self.steps = PieceStepsBox()
+        self.steps.hide()
         self.model = TokensModel(self)
         self.table = QTableView()
         self.table.setObjectName("tokenTable")
@@ -112,6 +115,7 @@ class TokensPage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
         column.addLayout(top)
+        column.addWidget(self.steps)
         column.addWidget(self.table, 1)
         themes.theme_changed.connect(self._redraw)
 
@@ -125,6 +129,7 @@ class TokensPage(QWidget):
 
     def _again(self, _words: str = "") -> None:
         found = next((one for one in self._tables if one.column == self.vocabulary.key), None)
+        self.steps.show_steps(None if found is None else found.steps)
         if found is None:
             self.model.show(())
             return

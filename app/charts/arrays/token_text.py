@@ -87,7 +87,10 @@ class TokenText(Plot):
                 ground = QColor(colours[token.mark])
                 ground.setAlpha(70 if number == self._chosen else 30)
                 painter.fillRect(at, ground)
-            text = QFontMetrics(theme.mono()).elidedText(token.text, Qt.TextElideMode.ElideRight, at.width())
+            text = token.text
+            if at.width() >= WIDEST:  # else it has its own width, which is rounded
+                metrics = QFontMetrics(theme.mono())
+                text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, at.width())
             painter.drawText(at, middle, text)
             if token.below:
                 painter.setFont(theme.mono(SMALL))

@@ -19,6 +19,7 @@ from engine.data.text.tokenisers import Characters, Pieces, Tokeniser, Words, sh
 
 if TYPE_CHECKING:
     from engine.catalogue import Data
+    from engine.data.text.piece_steps import PieceSteps
 
 OPTION = "learn"  # the option of a loader that says how tokens are learned
 MOST_NAMED = 20_000  # tokens of a vocabulary
@@ -126,7 +127,8 @@ class TokenTable:
     """A vocabulary as rows (number, what it says, what it was joined from, how often), of column `column`.
 
     It is counted in `counted` of the `total` training rows, none where the column was not read; `joined` says
-    whether tokens are joined from two.
+    whether tokens are joined from two. `steps` are the joins by which pieces were learned, with the
+    beginning of the training text.
     """
 
     column: str
@@ -134,11 +136,13 @@ class TokenTable:
     joined: bool
     counted: int
     total: int
+    steps: PieceSteps | None = field(default=None, compare=False)
 
 
 def token_tables(made: Data, splits: Mapping[str, Mapping[str, Any]]) -> tuple[TokenTable, ...]:
     """The vocabularies that reading a data node's data learned, one a column of `token_columns`."""
     from engine.data.preview import spread_rows  # with torch, which names alone do not need
+    from engine.data.text.piece_steps import piece_steps
 
     key = made.learned_key()
     found = vocabularies(key) if key is not None else ()
@@ -147,10 +151,14 @@ def token_tables(made: Data, splits: Mapping[str, Mapping[str, Any]]) -> tuple[T
         values = splits.get("train", {}).get(column)
         if values is None or not len(values):  # a run reads what its network needs
             rows = token_rows(vocabulary, np.zeros(0, np.int64))
-            tables.append(TokenTable(column, tuple(rows), bool(vocabulary.merges), 0, 0))
+            steps = piece_steps(vocabulary)
+            tables.append(TokenTable(column, tuple(rows), bool(vocabulary.merges), 0, 0, steps))
             continue
         part = spread_rows(values, max(1, min(len(values), MOST_COUNTED // max(1, values.shape[1]))))
         counts = np.bincount(part.cpu().numpy().ravel(), minlength=len(vocabulary.tokens))
         rows = token_rows(vocabulary, counts)
-        tables.append(TokenTable(column, tuple(rows), bool(vocabulary.merges), len(part), len(values)))
+        first = [one for one in values[0].tolist() if one >= len(special_tokens())]
+        steps = piece_steps(vocabulary, vocabulary.made.text(first) if vocabulary.made else "")
+        joined = bool(vocabulary.merges)
+        tables.append(TokenTable(column, tuple(rows), joined, len(part), len(values), steps))
     return tuple(tables)

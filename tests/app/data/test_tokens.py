@@ -15,7 +15,9 @@ from app.data.tokens import TokensPage
 from app.workspace.workspace import Workspace
 from engine.data.open.opening import open_data
 from engine.data.open.text import open_pairs
-from engine.data.text.token_names import TokenTable
+from engine.data.text.piece_steps import piece_steps
+from engine.data.text.token_names import TokenTable, Vocabulary
+from engine.data.text.tokenisers import learned_tokeniser, shown
 from engine.data.watch import Watch
 from engine.document.edits import AddNodes
 from engine.document.graph import Node, Project
@@ -69,6 +71,29 @@ def test_two_vocabularies_are_shown_one_at_a_time(page: TokensPage) -> None:
     assert not page.vocabulary.isHidden() and cells(page) == [("0", "[pad]", "4")]
     page.vocabulary.choose("next")
     assert len(cells(page)) == 4
+
+
+def test_a_slider_through_the_joins_cuts_a_text_by_those_up_to_there(page: TokensPage) -> None:
+    made = learned_tokeniser(["low lower lowest"], way="BPE", size=30)
+    steps = piece_steps(Vocabulary(tuple(made.tokens), tuple(made.merges), made), "low lower lowest")
+    page.show_tables((TokenTable("tokens", ROWS, True, 3, 30, steps),))
+    box, last = page.steps, len(made.merges)
+    assert not box.isHidden() and box.slider.value() == last == box.slider.maximum()
+    assert box.typed.text() == "low lower lowest"
+    whole = [shown(made.tokens[number]) for number in made.ids("low lower lowest").tolist()]
+    assert [token.text for token in box.cut.tokens] == whole
+    box.slider.setValue(0)
+    assert [token.text for token in box.cut.tokens] == [*"low␣lower␣lowest"]
+    assert box.said.text() == f"characters only · 0 of {last} joins · 16 tokens"
+    box.slider.setValue(1)
+    left, right = made.merges[0]
+    new = [token for token in box.cut.tokens if token.mark]
+    assert new and {token.text for token in new} == {left + right}
+    assert box.said.text().startswith(f"{left} + {right} → {left + right} · 1 of {last} joins")
+    box.typed.setText("slow")
+    assert box.cut.tokens[0].text == "s"
+    page.show_tables((TokenTable("tokens", ROWS, True, 3, 30),))
+    assert box.isHidden()
 
 
 def test_what_the_network_does_not_read_is_not_counted(page: TokensPage) -> None:
