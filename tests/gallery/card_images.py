@@ -73,7 +73,7 @@ IMAGES = {
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
     "santa-fe-lstm": Painted("forecast", "forecast"),
     "romeo-letters": Painted("next-token", "scores"),
-    "word-vectors": Painted("nearest-words", "words", 1.3, state={"question": "romeo"}),
+    "word-vectors": Painted("nearest-words", "words", 1.8, state={"question": "romeo"}),
     "copying-lags": Painted("gates", "LSTM", 1.8),
     "end-marks": Painted("confusion-matrix", "surprise", square=True),
     "numbers-in-words": Painted("gates", "read"),

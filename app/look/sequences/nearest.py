@@ -16,6 +16,7 @@ from engine.procedures.declare import Net
 from engine.procedures.nearest import token_column
 
 LONGEST = 200  # characters of a question
+MOST = 12  # bars
 
 
 def looks_up_words(subject: Subject) -> bool:
@@ -75,7 +76,7 @@ class NearestWords(OneProbe):
         self.set_note(f"nearest to {snapshot.extra['question']} · {count:,} vectors of {size:,}")
 
     def _show(self, snapshot: Snapshot) -> None:
-        room = max(1, (self.height() - self.question.sizeHint().height() - 8) // ROW)
+        room = max(1, min(MOST, (self.height() - self.question.sizeHint().height() - 8) // ROW))
         pairs = list(zip(snapshot.extra["names"], snapshot.array.tolist(), strict=True))[:room]
         bars = [Bar(name, max(0.0, cosine), "accent", f"cosine {cosine:.3f}") for name, cosine in pairs]
         self.bars.show_bars(bars, top=1.0)

@@ -21,6 +21,7 @@ from engine.document.graph import Link, Node
 from engine.feed.feed import Probe
 from tests.app.conftest import add_iris
 from tests.app.look.showing import painted, shown, snapshot
+from tests.engine.look.sequences.drawn_cell import drawn
 
 GATES = ("input gate", "forget gate", "output gate", "candidate", "cell", "hidden")
 PROBE = Probe("n2", "gates", (0, 0))
@@ -265,3 +266,9 @@ def test_every_recurrence_offers_its_views_and_a_dense_layer_does_not(shaped: Wo
     lstm, dense = shown_of
     views = {"gates", "unrolled", "state-jacobian", "recurrent-eigenvalues"}
     assert views <= lstm and not views & dense
+
+
+def test_a_cell_that_is_drawn_and_runs_along_the_sequence_offers_them_too(shaped: Workspace) -> None:
+    shaped.document.replace(drawn(), None)
+    views = {"gates", "unrolled", "state-jacobian", "recurrent-eigenvalues"}
+    assert views <= {kind.id for kind in proposed(Subject(shaped, "n2"))}

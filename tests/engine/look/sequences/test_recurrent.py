@@ -7,18 +7,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.document.graph import Block, Graph, Link, Node, Project
-from engine.document.plan import Plan
 from engine.feed.feed import Probe
 from engine.layers.sequences.recurrences import LRU, MinGRU, PeepholeLSTM
 from engine.look.sequences.cells import lag_gains, read, slopes, torch_cell
 from engine.look.sequences.recurrent import AT_A_STEP
 from tests.bench.answers import gains_at_rest, threshold
 from tests.engine.look.looking import look_at, taken
+from tests.engine.look.sequences.drawn_cell import H, T, drawn
 from tests.engine.look.taking import take
 from tests.engine.train.networks import run_of
 
-T, F, H = 9, 3, 4
+F = 3
 
 
 def rows(seed: int = 0) -> Tensor:
@@ -108,43 +107,6 @@ def test_eigenvalues_are_those_of_the_weights_or_of_the_last_step() -> None:
         assert facts["radius"] == pytest.approx(np.abs(wanted).max(), rel=1e-5)
         assert facts["stretch"] == pytest.approx(np.linalg.norm(matrix, 2), rel=1e-5)
     assert facts["parts"] == ("recurrent weights", AT_A_STEP)
-
-
-def drawn() -> Project:
-    """The laser through an Elman cell that is drawn, to its last step and a value."""
-    inside = [
-        Node("n201", "BlockInput", "reading"),
-        Node("n202", "BlockInput", "memory", {"state": "n207", "size": (H,), "order": 1}),
-        Node("n203", "Linear", "into", {"units": H}),
-        Node("n204", "Linear", "again", {"units": H}),
-        Node("n205", "Add", "both"),
-        Node("n206", "Tanh", "squash"),
-        Node("n207", "BlockOutput", "memory"),
-    ]
-    links = [
-        Link("n201", "output", "n203", "x"),
-        Link("n202", "output", "n204", "x"),
-        Link("n203", "output", "n205", "x1"),
-        Link("n204", "output", "n205", "x2"),
-        Link("n205", "output", "n206", "x"),
-        Link("n206", "output", "n207", "x"),
-    ]
-    nodes = [
-        Node("n1", "SantaFe", "", {"lag": T}),
-        Node("n2", "Block", "cell", {"block": "b1", "scan": True}),
-        Node("n3", "LastStep"),
-        Node("n4", "Linear", "value", {"units": 1}),
-        Node("n5", "MSE"),
-    ]
-    outside = [
-        Link("n1", "window", "n2", "n201"),
-        Link("n2", "n207", "n3", "x"),
-        Link("n3", "output", "n4", "x"),
-        Link("n4", "output", "n5", "prediction"),
-        Link("n1", "next", "n5", "target"),
-    ]
-    block = Block("b1", "elman", Graph(inside, links))
-    return Project("Drawn", "", Graph(nodes, outside), Plan(batch=32), next_id=300, blocks={"b1": block})
 
 
 def test_a_block_that_is_drawn_and_scanned_is_seen_like_a_layer() -> None:
