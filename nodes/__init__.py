@@ -6,6 +6,7 @@ from nodes import (
     advice,
     augment,
     blocks,
+    class_scores,
     convolution,
     dense,
     diffusion,
@@ -88,6 +89,7 @@ for _module in (  # in this order in the palette
     likelihood,
     loss,
     metric,
+    class_scores,
     ports,
 ):
     CATALOGUE.add_all(_module)

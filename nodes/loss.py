@@ -57,6 +57,10 @@ class CrossEntropy(WeightedLoss):
     )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        return self.between(prediction, target)
+
+    def between(self, prediction: Wire, target: Wire) -> Expr:
+        """The loss of scores beside the right classes. Errors: `EmitError` where they don't fit."""
         probabilities = (
             target.dtype == "float32" and len(target.shape) > 0 and target.shape == prediction.shape
         )

@@ -90,6 +90,70 @@ class MeanAbsoluteError(Metric):
         return F.l1_loss(prediction, numbers(target))
 
 
+class RootMeanSquaredError(Metric):
+    """The square root of the mean of squared differences: an error in the target's own unit."""
+
+    title = "Root of squared error"
+    aliases = ("rmse",)
+    lower_is_better = True
+    formula = "√( (1/n) Σ (x - y)² )"
+    source = "Gauss, 1809"
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        return self.of_means(self.means(prediction=prediction, target=target))
+
+    def means(self, **wires: Wire) -> Expr:
+        same_shapes(wires["prediction"], wires["target"])
+        return F.mse_loss(wires["prediction"], numbers(wires["target"]))
+
+    def of_means(self, means: Expr) -> Expr:
+        return means.sqrt()
+
+
+class MeanAbsolutePercentageError(Metric):
+    """The mean of the differences as parts of the target: 0.05 is five per cent off.
+
+    It says nothing of targets at 0, where any difference is infinitely many per cent.
+    """
+
+    title = "Percentage error"
+    aliases = ("mape",)
+    lower_is_better = True
+    formula = "(1/n) Σ |x - y| / |y|"
+    source = "Makridakis, 1993"
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        same_shapes(prediction, target)
+        right = numbers(target)
+        return ((prediction - right).abs() / right.abs().clamp(1e-12)).mean()
+
+
+class RSquared(Metric):
+    """How much of the target's variance the model explains: 1 is all, 0 is no more than its mean does.
+
+    Of several targets it is the mean of their values. Below 0 a model is worse than the mean.
+    """
+
+    title = "R²"
+    aliases = ("coefficient of determination", "explained variance")
+    formula = "1 - Σ (x - y)² / Σ (y - mean y)²"
+    source = "Wright, 1921"
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        return self.of_means(self.means(prediction=prediction, target=target))
+
+    def means(self, **wires: Wire) -> Expr:
+        from engine.layers.scores import moments
+
+        same_shapes(wires["prediction"], wires["target"])
+        return carried(moments)(wires["prediction"], numbers(wires["target"]))
+
+    def of_means(self, means: Expr) -> Expr:
+        from engine.layers.scores import explained
+
+        return carried(explained)(means)
+
+
 class MeanProbability(Metric):
     """The mean probability that yes-or-no scores stand for: D(x) or D(G(z)) of a discriminator.
 
