@@ -25,6 +25,7 @@ BY_TASK = (
     "fit",
     "written-text",
     "next-token",
+    "nearest-words",
     "predicted-against-right",
     "worst-and-best",
 )

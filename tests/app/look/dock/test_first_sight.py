@@ -28,6 +28,7 @@ EXPECTED = {
     "graph-classes": ("graphs", "kind"),
     "karate-club": ("graphs", "club"),
     "dqn-grid": ("grid-world", "maze"),
+    "word-vectors": ("nearest-words", "words"),
 }
 
 
