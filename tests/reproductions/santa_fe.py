@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import torch
@@ -148,11 +149,18 @@ def forecasts(net: nn.Module, series: Tensor, lag: int, protocol: Protocol) -> t
     return truth, ahead, torch.cat(free)
 
 
+@cache
+def trained(name: str, protocol: Protocol, seed: int) -> nn.Module:
+    """A network after a protocol's training, in which its border and its way to run free play no part."""
+    series, _ = readings(protocol, protocol.trained)
+    return fitted(name, protocol, seed, EPOCHS[name], series[: protocol.trained])
+
+
 def run(name: str, label: str, seed: int) -> dict[str, Any]:
     """One network by one protocol: its errors in raw units squared."""
     protocol, lag = PROTOCOLS[label], NETS[name][0]
     series, unit = readings(protocol, protocol.trained)
-    net = fitted(name, protocol, seed, EPOCHS[name], series[: protocol.trained])
+    net = trained(name, replace(protocol, border=BASE.border, carried=False), seed)
     truth, ahead, free = forecasts(net, series, lag, protocol)
     errors = [((one - truth) * unit).square().mean().item() for one in (ahead, free)]
     return {"net": name, "protocol": label, "seed": seed, "steps": len(truth)} | dict(

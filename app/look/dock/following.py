@@ -9,6 +9,7 @@ from app.look.base import ViewKind
 from app.workspace.settings import Settings
 
 FIRST = (  # what everybody wants to see
+    "nearest-words",
     "hidden-tokens",
     "masks",
     "next-token",
