@@ -205,6 +205,7 @@ class PositionalEncoding(Encoding):
     takes_axes = SEQUENCE
     places_from = 2
     title = "Positions"
+    traits = LayerTraits(part="embedding")
     aliases = ("positional encoding", "position embedding", "sinusoidal", "order")
     shows = ("positions",)
     formula = "y[t] = x[t] + p[t], p[t, 2i] = sin(t / 10000^(2i/d)), p[t, 2i + 1] = cos of it; or p learned"
@@ -217,6 +218,9 @@ class PositionalEncoding(Encoding):
     )
     joined: bool = param(False, doc="stand beside the features instead of being added to them")
     size: int = param(16, minimum=1, maximum=65_536, doc="numbers a step, where they are joined")
+
+    def reads_on(self) -> bool:
+        return True
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.encodings import LearnedPositions

@@ -151,6 +151,17 @@ class Layer(NodeType, abstract=True):
         """Whether no place along the first axis of an example of this shape sees another."""
         return self.places_from is not None and len(shape) >= self.places_from
 
+    def reads_on(self) -> bool:
+        """Whether no step sees a later one, and its module has `read_on(x, kept)` for steps that are new.
+
+        That gives what `forward` would at these steps, and what to keep for those that follow.
+        """
+        return False
+
+    def parts(self, shape: tuple[int, ...], parameters: int) -> dict[str, int]:
+        """What its parameters belong to, where examples of this shape arrive at its first input."""
+        return {self.traits.part or self.family: parameters}
+
     def asks_for_lengths(self, ports: Collection[str]) -> bool:
         """Whether it reads the lengths of rows where these inputs are connected."""
         return self.reads_lengths

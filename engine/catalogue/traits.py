@@ -101,7 +101,9 @@ class LayerTraits:
     biases, or `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a
     layer that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
     training and by those that it has kept afterwards. `holds_rows`: its buffer `rows` (K, inputs) has the
-    training rows on which its answer rests.
+    training rows on which its answer rests. `patch`: the parameter that is the size, height × width, of the
+    patches that it cuts an image into, row by row. `leads`: how many steps it puts before a sequence.
+    `part`: what its parameters are of a network, where that isn't the family of the node.
     """
 
     keeps_values: bool = False
@@ -115,6 +117,9 @@ class LayerTraits:
     takes_matrix: bool = False
     batch_statistics: bool = False
     holds_rows: bool = False
+    patch: str = ""
+    leads: int = 0
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,15 @@ class SelfAttention(nn.Module):
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
+    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
+        query, *both = self.split(x)
+        key, value = both if kept is None else (torch.cat(pair, 2) for pair in zip(kept, both, strict=True))
+        steps, places = query.shape[2], key.shape[2]
+        earlier = torch.ones(steps, places, dtype=torch.bool, device=x.device).tril(places - steps)
+        read = F.scaled_dot_product_attention(query, key, value, None if steps == 1 else earlier)
+        return self.output(read.transpose(1, 2).flatten(2)), (key, value)
+
 
 class SelfAttentionToEnd(SelfAttention):
     """Self-attention of rows that differ in length (N,): none of their steps reads what fills a row up.

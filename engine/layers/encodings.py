@@ -124,6 +124,11 @@ class Positions(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return placed(x, self.positions, self.joined)
 
+    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
+        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
+        first = first or 0
+        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
+
 
 class LearnedPositions(nn.Module):
     """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers.
@@ -138,6 +143,11 @@ class LearnedPositions(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return placed(x, self.positions, self.joined)
+
+    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
+        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
+        first = first or 0
+        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
 
 
 def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:

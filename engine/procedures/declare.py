@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.catalogue import Data
+from engine.catalogue import Composite, Data
+from engine.catalogue import Layer as LayerType
 from engine.catalogue.params import Ints, Parametrised, ParamSpec, collect, param
 from engine.errors import ParamError
 from engine.shapes.heads import Head, Wire, heads, input_columns
@@ -133,9 +134,35 @@ class Net:
         data = [one for one in before if isinstance(self.book.types.get(one), Data)]
         return [((one, column.name), column) for column in columns for one in data if self._has(one, column)]
 
+    def reads_on(self, wire: Wire) -> bool:
+        """Whether all layers behind a sequence treat each step by itself, or read on from what they kept.
+
+        Then the model may be given steps from the first to any, or those alone that are new.
+        """
+        signature = self.signature(wire)
+        behind = [one for one in self.project.graph.descendants(wire[0]) if one in self.book.types]
+        return (
+            signature is not None
+            and not signature.ragged
+            and all(_reads_on(self.book, one) for one in behind)
+        )
+
     def _has(self, node_id: str, column: Column) -> bool:
         made = self.type_of(node_id)
         return isinstance(made, Data) and made.column(column.name) == column
+
+
+def _reads_on(book: ShapeBook, node_id: str) -> bool:
+    made = book.types[node_id]
+    if isinstance(made, Composite):
+        inside = book.books.get(node_id)
+        return inside is not None and not made.scan and all(_reads_on(inside, one) for one in inside.types)
+    arriving = book.inputs(node_id).values()
+    return (
+        not isinstance(made, LayerType)
+        or made.reads_on()
+        or all(made.treats_each_place(one.shape) for one in arriving)
+    )
 
 
 class Procedure(Parametrised):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,13 @@ def procedures() -> tuple[type[Procedure], ...]:
     package = __name__.rpartition(".")[0]
     for found in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
         importlib.import_module(found.name)
-    return tuple(sorted(Procedure.__subclasses__(), key=lambda one: (not one.main, one.name)))
+    return tuple(sorted(_declared(Procedure), key=lambda one: (not one.main, one.name)))
+
+
+def _declared(kind: type[Procedure]) -> Iterator[type[Procedure]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _declared(one)
 
 
 def offers(project: Project, book: ShapeBook) -> tuple[Offer, ...]:

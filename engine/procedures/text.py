@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.catalogue import Data
 from engine.catalogue.params import param
-from engine.procedures.declare import Bound, Function, Net, Part, Procedure, Tokens, Value
+from engine.procedures.declare import Bound, Function, Loop, Model, Net, Part, Procedure, Tokens, Value
+from engine.procedures.reading import GrowingText, last_window
 from engine.shapes.heads import CLASSES
 
 METHODS = ("sample", "greedy", "beam")
@@ -39,17 +40,19 @@ def next_probabilities(
 
 
 def beams(
-    scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
+    read: Callable[..., Tensor], window: Tensor, length: int, width: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents.
 
-    The first `width` are kept, parents are of those. `scores` maps (N, T) to (N, V). Source: Graves, 2012.
+    The first `width` are kept, parents are of those. `read` gives scores (N, V). Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
+    parents: Tensor | None = None
     for _ in range(length):
-        windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
-        steps = torch.log_softmax(scores(windows).double().cpu(), 1)
+        texts = torch.cat([window.expand(len(found), -1), found.to(window)], 1)
+        before = None if parents is None else parents[:width]
+        steps = torch.log_softmax(read(texts, before).double().cpu(), 1)
         every = (total[:, None] + steps).flatten()
         best = every.argsort(descending=True, stable=True)[: 2 * width]
         parents = best // steps.shape[1]
@@ -58,8 +61,8 @@ def beams(
         found, total = ranked[:width], every[best][:width]
 
 
-def written(
-    scores: Callable[[Tensor], Tensor],
+def continued(
+    read: Callable[..., Tensor],
     window: Tensor,
     known: Any,
     *,
@@ -76,27 +79,27 @@ def written(
 
     A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
     of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
-    `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
-    Errors: `ValueError` for a `prompt` without one.
+    `read` gives scores (N, V) for texts (N, n) that grow; `known` holds the tokeniser, where it has been
+    learned. Errors: `ValueError` for a `prompt` without one.
     """
-    window, text = window[:1], known[0].text if known else str
+    text, name = window[:1], known[0].text if known else str
     if prompt and not known:
         raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
     if prompt:
-        ids = torch.as_tensor(known[0].ids(prompt)).to(window)
-        window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
+        ids = torch.as_tensor(known[0].ids(prompt)).to(text)
+        text = torch.cat([text, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
     if method == "beam":
-        for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
+        for step, (found, totals, parents) in enumerate(beams(read, text, length, width), 1):
             tokens, total = found[0].tolist(), totals[0].item()
-            names = [text([token]) for token in found[:, -1].tolist()]
+            names = [name([token]) for token in found[:, -1].tolist()]
             tree = {"parents": parents, "ends": found[:, -1], "names": names, "log_probabilities": totals}
             kept = {"kept": torch.arange(len(found)) < width}
-            yield {"step": step, "text": text(tokens), "log_probability": total, **tree, **kept}
+            yield {"step": step, "text": name(tokens), "log_probability": total, **tree, **kept}
     else:
         for step in range(1, length + 1):
-            found = scores(window)[0]
+            found = read(text)[0]
             if method == "greedy":
                 found = torch.log_softmax(found.double().cpu(), 0).exp()
                 token = found.argmax().reshape(1)
@@ -106,16 +109,36 @@ def written(
             number, probability = int(token), found[token].item()
             total += torch.tensor(probability, dtype=torch.float64).log().item()
             tokens.append(number)
-            window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
-            yield {"step": step, "token": number, "text": text([number]), "probability": probability}
-    yield {"tokens": tokens, "log_probability": total, "whole": prompt + text(tokens)}
+            text = torch.cat([text, token.to(text)[None]], 1)
+            yield {"step": step, "token": number, "text": name([number]), "probability": probability}
+    yield {"tokens": tokens, "log_probability": total, "whole": prompt + name(tokens)}
+
+
+def written(
+    scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """The states of `continued` by a model that reads as many tokens as the window has, always the last."""
+    yield from continued(last_window(scores, window.shape[1]), window, known, **options)
+
+
+def written_on(
+    scores: Callable[[Tensor], Tensor],
+    window: Tensor,
+    known: Any,
+    model: nn.Module,
+    *,
+    cache: bool,
+    **options: Any,
+) -> Iterator[dict[str, Any]]:
+    """The states of `continued` by a causal model, whose text grows up to the length of the window."""
+    yield from continued(GrowingText(scores, window.shape[1], model, cache), window, known, **options)
 
 
 class Generate(Procedure):
     """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
 
     title = "Generate text"
-    loop = staticmethod(written)
+    loop: ClassVar[Loop] = staticmethod(written)
     shows = ("text",)
     length: int = param(200, minimum=1, maximum=100_000, doc="how many tokens are written")
     method: str = param(
@@ -135,16 +158,36 @@ class Generate(Procedure):
 
     @classmethod
     def bind(cls, net: Net) -> Iterator[Bound]:
-        for head in net.distinct_heads:
-            inputs = net.inputs_of(head.prediction)
-            data = net.type_of(head.target[0])
-            if head.kind != CLASSES or len(inputs) != 1 or not isinstance(data, Data) or not head.labels:
-                continue
-            wire, column = inputs[0]
-            follows = column.name != head.target[1] and column.name in data.token_columns[:1]
-            if not follows or len(column.shape) != 1 or tuple(column.classes) != tuple(head.labels):
-                continue
-            last = (1 if head.last else 2) if head.places else None
-            scores = Function(head.prediction, wire, last)
-            parts: dict[str, Part] = {"scores": scores, "window": Value(wire), "known": Tokens(column.name)}
-            yield Bound(head.prediction[0], parts)
+        return (bound for bound, grows in _bound(net) if not grows)
+
+
+class GenerateOn(Generate):
+    """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
+
+    name = Generate.name
+    loop = staticmethod(written_on)
+    cache: bool = param(
+        True, doc="attention keeps its keys and values, so that each token is read once: the same text sooner"
+    )
+
+    @classmethod
+    def bind(cls, net: Net) -> Iterator[Bound]:
+        return (bound for bound, grows in _bound(net) if grows)
+
+
+def _bound(net: Net) -> Iterator[tuple[Bound, bool]]:
+    """Where text can be written, and whether the model reads one that grows."""
+    for head in net.distinct_heads:
+        inputs = net.inputs_of(head.prediction)
+        data = net.type_of(head.target[0])
+        if head.kind != CLASSES or len(inputs) != 1 or not isinstance(data, Data) or not head.labels:
+            continue
+        wire, column = inputs[0]
+        follows = column.name != head.target[1] and column.name in data.token_columns[:1]
+        if not follows or len(column.shape) != 1 or tuple(column.classes) != tuple(head.labels):
+            continue
+        last = (1 if head.last else 2) if head.places else None
+        scores = Function(head.prediction, wire, last)
+        parts: dict[str, Part] = {"scores": scores, "window": Value(wire), "known": Tokens(column.name)}
+        grows = last is not None and net.reads_on(wire)
+        yield Bound(head.prediction[0], {**parts, "model": Model()} if grows else parts), grows

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
 from engine.catalogue.axes import SEQUENCE, Axes
 from engine.catalogue.symbols import Expr, carried, nn, without_defaults
+from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.wires import listed, need_axes, plural
 
@@ -81,6 +82,9 @@ class SelfAttention(Attending):
     dropout: float = param(
         0.0, minimum=0, below=1, doc="fraction of what is read that is dropped in training"
     )
+
+    def reads_on(self) -> bool:
+        return self.causal
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         self._check(x, self.groups)
@@ -159,6 +163,7 @@ class ClassToken(Layer):
     formula = "y = [c, x₁, ..., x_T], c learned"
     source = "Devlin, Chang, Lee and Toutanova, 2018; of images: Dosovitskiy and others, 2021"
     takes_axes = SEQUENCE
+    traits = LayerTraits(leads=1, part="embedding")
 
     def axes_after(self, axes: Axes, rank: int) -> Axes:
         return SEQUENCE
@@ -179,6 +184,14 @@ class WholeLayer(Attending, abstract=True):
     norm_first: bool = param(True, label="Norm first", doc="norms stand before attention and dense layers")
     activation: str = param("gelu", choices=("gelu", "relu"), doc="between the two dense layers")
     dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped in training, in all its parts")
+
+    attends: ClassVar[int] = 1  # how often: once to itself, a decoder to a memory, too
+
+    def parts(self, shape: tuple[int, ...], parameters: int) -> dict[str, int]:
+        size = shape[-1]
+        attention = self.attends * 4 * (size + 1) * size
+        norms = (self.attends + 1) * 2 * size
+        return {"attention": attention, "norm": norms, "dense": parameters - attention - norms}
 
     def _constructor(self, kind: Expr, x: Wire) -> Expr:
         self._check(x)
@@ -227,6 +240,7 @@ class TransformerDecoderLayer(WholeLayer):
     """A layer of a decoder: causal self-attention, attention over a memory, two dense layers."""
 
     title = "Decoder layer"
+    attends = 2
     aliases = ("transformer decoder", "translation", "encoder-decoder")
     formula = "y = x + A(norm(x)); z = y + C(norm(y), m); w = z + W' φ(W norm(z))"
     source = "Vaswani and others, 2017"

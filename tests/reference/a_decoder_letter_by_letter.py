@@ -50,17 +50,19 @@ def portions(text: str, most: int = 100_000) -> list[str]:
 
 
 def beams(
-    scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
+    read: Callable[..., Tensor], window: Tensor, length: int, width: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents.
 
-    The first `width` are kept, parents are of those. `scores` maps (N, T) to (N, V). Source: Graves, 2012.
+    The first `width` are kept, parents are of those. `read` gives scores (N, V). Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
+    parents: Tensor | None = None
     for _ in range(length):
-        windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
-        steps = torch.log_softmax(scores(windows).double().cpu(), 1)
+        texts = torch.cat([window.expand(len(found), -1), found.to(window)], 1)
+        before = None if parents is None else parents[:width]
+        steps = torch.log_softmax(read(texts, before).double().cpu(), 1)
         every = (total[:, None] + steps).flatten()
         best = every.argsort(descending=True, stable=True)[: 2 * width]
         parents = best // steps.shape[1]
@@ -90,8 +92,8 @@ def next_probabilities(
     return probabilities
 
 
-def written(
-    scores: Callable[[Tensor], Tensor],
+def continued(
+    read: Callable[..., Tensor],
     window: Tensor,
     known: Any,
     *,
@@ -108,27 +110,27 @@ def written(
 
     A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
     of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
-    `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
-    Errors: `ValueError` for a `prompt` without one.
+    `read` gives scores (N, V) for texts (N, n) that grow; `known` holds the tokeniser, where it has been
+    learned. Errors: `ValueError` for a `prompt` without one.
     """
-    window, text = window[:1], known[0].text if known else str
+    text, name = window[:1], known[0].text if known else str
     if prompt and not known:
         raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
     if prompt:
-        ids = torch.as_tensor(known[0].ids(prompt)).to(window)
-        window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
+        ids = torch.as_tensor(known[0].ids(prompt)).to(text)
+        text = torch.cat([text, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
     if method == "beam":
-        for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
+        for step, (found, totals, parents) in enumerate(beams(read, text, length, width), 1):
             tokens, total = found[0].tolist(), totals[0].item()
-            names = [text([token]) for token in found[:, -1].tolist()]
+            names = [name([token]) for token in found[:, -1].tolist()]
             tree = {"parents": parents, "ends": found[:, -1], "names": names, "log_probabilities": totals}
             kept = {"kept": torch.arange(len(found)) < width}
-            yield {"step": step, "text": text(tokens), "log_probability": total, **tree, **kept}
+            yield {"step": step, "text": name(tokens), "log_probability": total, **tree, **kept}
     else:
         for step in range(1, length + 1):
-            found = scores(window)[0]
+            found = read(text)[0]
             if method == "greedy":
                 found = torch.log_softmax(found.double().cpu(), 0).exp()
                 token = found.argmax().reshape(1)
@@ -138,9 +140,74 @@ def written(
             number, probability = int(token), found[token].item()
             total += torch.tensor(probability, dtype=torch.float64).log().item()
             tokens.append(number)
-            window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
-            yield {"step": step, "token": number, "text": text([number]), "probability": probability}
-    yield {"tokens": tokens, "log_probability": total, "whole": prompt + text(tokens)}
+            text = torch.cat([text, token.to(text)[None]], 1)
+            yield {"step": step, "token": number, "text": name([number]), "probability": probability}
+    yield {"tokens": tokens, "log_probability": total, "whole": prompt + name(tokens)}
+
+
+class GrowingText:
+    """The scores (N, V) of what comes next after texts (N, n) that grow by one token at each call.
+
+    Once they are longer than `longest`, the last half of that is read again. With `cache` each token is read
+    once: layers with a method `read_on(x, kept)` get only the steps that are new and what they have kept,
+    such as keys and values, at first None. `scores` gives (N, V) for tokens (N, T) by a call of the model.
+    """
+
+    def __init__(
+        self, scores: Callable[[Tensor], Tensor], longest: int, model: nn.Module, cache: bool
+    ) -> None:
+        self.scores, self.longest, self.cache = scores, longest, cache
+        self.layers: list[Any] = [layer for layer in model.modules() if hasattr(layer, "read_on")]
+        self.kept: dict[tuple[Any, int], Any] = {}
+        self.calls: dict[Any, int] = {}
+        self.begin = self.end = 0
+
+    def __call__(self, texts: Tensor, parents: Tensor | None = None) -> Tensor:
+        """`parents` (N,) are the texts of the call before from which these go on; the same where None."""
+        if texts.shape[1] - self.begin > self.longest:
+            self.begin = self.end = texts.shape[1] - max(1, self.longest // 2)
+            self.kept = {}
+        if not self.cache:
+            return self.scores(texts[:, self.begin :])
+        if parents is not None:
+            for place, kept in self.kept.items():
+                if isinstance(kept, tuple):
+                    self.kept[place] = tuple(one[parents.to(one.device)] for one in kept)
+        self.calls = dict.fromkeys(self.layers, 0)
+        for layer in self.layers:
+            layer.forward = self.reading(layer)
+        try:
+            found = self.scores(texts[:, self.end :])
+        finally:
+            for layer in self.layers:
+                del layer.forward
+        self.end = texts.shape[1]
+        return found
+
+    def reading(self, layer: Any) -> Callable[[Tensor], Tensor]:
+        """What a layer does in place of its `forward`; it may be called several times in a pass."""
+
+        def read_on(x: Tensor) -> Tensor:
+            place = (layer, self.calls[layer])
+            self.calls[layer] += 1
+            found, self.kept[place] = layer.read_on(x, self.kept.get(place))
+            read: Tensor = found
+            return read
+
+        return read_on
+
+
+def written_on(
+    scores: Callable[[Tensor], Tensor],
+    window: Tensor,
+    known: Any,
+    model: nn.Module,
+    *,
+    cache: bool,
+    **options: Any,
+) -> Iterator[dict[str, Any]]:
+    """The states of `continued` by a causal model, whose text grows up to the length of the window."""
+    yield from continued(GrowingText(scores, window.shape[1], model, cache), window, known, **options)
 
 
 def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
@@ -212,6 +279,11 @@ class LearnedPositions(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         return placed(x, self.positions, self.joined)
 
+    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
+        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
+        first = first or 0
+        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
+
 
 class SelfAttention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
@@ -236,6 +308,15 @@ class SelfAttention(nn.Module):
         read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
+
+    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
+        query, *both = self.split(x)
+        key, value = both if kept is None else (torch.cat(pair, 2) for pair in zip(kept, both, strict=True))
+        steps, places = query.shape[2], key.shape[2]
+        earlier = torch.ones(steps, places, dtype=torch.bool, device=x.device).tril(places - steps)
+        read = F.scaled_dot_product_attention(query, key, value, None if steps == 1 else earlier)
+        return self.output(read.transpose(1, 2).flatten(2)), (key, value)
 
 
 def counted(target: Tensor) -> Tensor:
@@ -466,7 +547,7 @@ def generate(
     def scores(tokens: Tensor) -> Tensor:
         return model(tokens)[:, -1]
 
-    yield from written(scores, tokens, TOKENISERS, draws=draws, **options)
+    yield from written_on(scores, tokens, TOKENISERS, model, draws=draws, **options)
 
 
 PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
@@ -489,6 +570,10 @@ PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
         "--prompt": {
             "type": str, "default": "",
             "help": "text with which the new one begins, behind the example",
+        },
+        "--cache": {
+            "action": argparse.BooleanOptionalAction, "default": True,
+            "help": "attention keeps its keys and values, so that each token is read once: the same text sooner",
         },
     }),
 }

@@ -50,17 +50,19 @@ def portions(text: str, most: int = 100_000) -> list[str]:
 
 
 def beams(
-    scores: Callable[[Tensor], Tensor], window: Tensor, length: int, width: int
+    read: Callable[..., Tensor], window: Tensor, length: int, width: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents.
 
-    The first `width` are kept, parents are of those. `scores` maps (N, T) to (N, V). Source: Graves, 2012.
+    The first `width` are kept, parents are of those. `read` gives scores (N, V). Source: Graves, 2012.
     """
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
+    parents: Tensor | None = None
     for _ in range(length):
-        windows = torch.cat([window.expand(len(found), -1), found.to(window)], 1)[:, -window.shape[1] :]
-        steps = torch.log_softmax(scores(windows).double().cpu(), 1)
+        texts = torch.cat([window.expand(len(found), -1), found.to(window)], 1)
+        before = None if parents is None else parents[:width]
+        steps = torch.log_softmax(read(texts, before).double().cpu(), 1)
         every = (total[:, None] + steps).flatten()
         best = every.argsort(descending=True, stable=True)[: 2 * width]
         parents = best // steps.shape[1]
@@ -90,8 +92,8 @@ def next_probabilities(
     return probabilities
 
 
-def written(
-    scores: Callable[[Tensor], Tensor],
+def continued(
+    read: Callable[..., Tensor],
     window: Tensor,
     known: Any,
     *,
@@ -108,27 +110,27 @@ def written(
 
     A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
     of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
-    `scores` gives (N, V) for windows (N, T); `known` holds the tokeniser, where it has been learned.
-    Errors: `ValueError` for a `prompt` without one.
+    `read` gives scores (N, V) for texts (N, n) that grow; `known` holds the tokeniser, where it has been
+    learned. Errors: `ValueError` for a `prompt` without one.
     """
-    window, text = window[:1], known[0].text if known else str
+    text, name = window[:1], known[0].text if known else str
     if prompt and not known:
         raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
     if prompt:
-        ids = torch.as_tensor(known[0].ids(prompt)).to(window)
-        window = torch.cat([window, ids[None]], 1)[:, -window.shape[1] :]
+        ids = torch.as_tensor(known[0].ids(prompt)).to(text)
+        text = torch.cat([text, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
     if method == "beam":
-        for step, (found, totals, parents) in enumerate(beams(scores, window, length, width), 1):
+        for step, (found, totals, parents) in enumerate(beams(read, text, length, width), 1):
             tokens, total = found[0].tolist(), totals[0].item()
-            names = [text([token]) for token in found[:, -1].tolist()]
+            names = [name([token]) for token in found[:, -1].tolist()]
             tree = {"parents": parents, "ends": found[:, -1], "names": names, "log_probabilities": totals}
             kept = {"kept": torch.arange(len(found)) < width}
-            yield {"step": step, "text": text(tokens), "log_probability": total, **tree, **kept}
+            yield {"step": step, "text": name(tokens), "log_probability": total, **tree, **kept}
     else:
         for step in range(1, length + 1):
-            found = scores(window)[0]
+            found = read(text)[0]
             if method == "greedy":
                 found = torch.log_softmax(found.double().cpu(), 0).exp()
                 token = found.argmax().reshape(1)
@@ -138,9 +140,25 @@ def written(
             number, probability = int(token), found[token].item()
             total += torch.tensor(probability, dtype=torch.float64).log().item()
             tokens.append(number)
-            window = torch.cat([window[:, 1:], token.to(window)[None]], 1)
-            yield {"step": step, "token": number, "text": text([number]), "probability": probability}
-    yield {"tokens": tokens, "log_probability": total, "whole": prompt + text(tokens)}
+            text = torch.cat([text, token.to(text)[None]], 1)
+            yield {"step": step, "token": number, "text": name([number]), "probability": probability}
+    yield {"tokens": tokens, "log_probability": total, "whole": prompt + name(tokens)}
+
+
+def last_window(scores: Callable[[Tensor], Tensor], longest: int) -> Callable[..., Tensor]:
+    """The scores (N, V) of what comes next by the last `longest` tokens of texts (N, n) alone."""
+
+    def read(texts: Tensor, parents: Tensor | None = None) -> Tensor:
+        return scores(texts[:, -longest:])
+
+    return read
+
+
+def written(
+    scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """The states of `continued` by a model that reads as many tokens as the window has, always the last."""
+    yield from continued(last_window(scores, window.shape[1]), window, known, **options)
 
 
 def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:

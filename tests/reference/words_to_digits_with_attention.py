@@ -170,11 +170,7 @@ def places_there(lengths: Tensor, count: int) -> Tensor:
 
 
 class Attention(nn.Module):
-    """Each step of a sequence (N, T, F) reads the steps of a memory (N, S, M) whose keys fit its query.
-
-    Without a memory it reads itself; causal: none behind itself. `groups` of heads share keys and values.
-    Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
-    """
+    """Each step of a sequence (N, T, F) reads the steps of a memory (N, S, M) whose keys fit its query."""
 
     scale: float | None = None  # of the scores: 1 / √D
 
@@ -216,7 +212,8 @@ class Attention(nn.Module):
         if lengths is not None:
             allowed = places_there(lengths.clamp(min=1), key.shape[2])[:, None, None]
         if self.causal:
-            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+            steps = steps.tril(key.shape[2] - query.shape[2])  # queries are those of the last keys
             allowed = steps if allowed is None else steps & allowed
         return None if allowed is None else torch.where(allowed, 0.0, -torch.inf).to(query.dtype)
 

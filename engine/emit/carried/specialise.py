@@ -18,6 +18,7 @@ from engine.emit.carried.reprint import reprinted
 
 Function = ast.FunctionDef
 COLUMN = "Lazy"
+CALLED_BY_LOOPS = frozenset({"read_on"})  # methods of layers that a loop alone calls
 KEPT_DECORATORS = ("torch.no_grad()", "torch.inference_mode()")
 
 
@@ -163,16 +164,17 @@ def _methods(text: str) -> tuple[str, ...]:
 
 
 def _without_methods(one: Carried, found: Mapping[str, Carried], read: Set[str]) -> None:
-    """A column that is read row by row, without what tensors have too where nobody asks for it."""
+    """A class without what nobody asks for: what columns and tensors both have, and what only loops call."""
     assert isinstance(one.tree, ast.ClassDef)
-    if one.tree.name != COLUMN:
-        return
+    column = one.tree.name == COLUMN
     trees = [other.tree for other in found.values()]
     inside = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     kept = [
         part
         for part in one.tree.body
-        if not isinstance(part, ast.FunctionDef) or part.name.startswith("__") or part.name in read | inside
+        if not isinstance(part, ast.FunctionDef)
+        or part.name in read | inside
+        or (part.name.startswith("__") if column else part.name not in CALLED_BY_LOOPS)
     ]
     one.changed |= len(kept) < len(one.tree.body)
     one.tree.body = kept

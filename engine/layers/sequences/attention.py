@@ -45,6 +45,13 @@ class Attention(nn.Module):
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
+    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
+        query, *new = self.split(x, x)
+        key, value = new if kept is None else (torch.cat(pair, 2) for pair in zip(kept, new, strict=True))
+        read = self.read(query, key, value, self.added(query, key, None))
+        return self.output(read.transpose(1, 2).flatten(2)), (key, value)
+
     def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Queries (N, heads, T, D), and keys and values (N, heads, S, D)."""
         query = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
@@ -59,7 +66,8 @@ class Attention(nn.Module):
         if lengths is not None:
             allowed = places_there(lengths.clamp(min=1), key.shape[2])[:, None, None]
         if self.causal:
-            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device).tril()
+            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+            steps = steps.tril(key.shape[2] - query.shape[2])  # queries are those of the last keys
             allowed = steps if allowed is None else steps & allowed
         return None if allowed is None else torch.where(allowed, 0.0, -torch.inf).to(query.dtype)
 
@@ -120,9 +128,18 @@ class RotaryAttention(Attention):
     Source: Su and others, 2021.
     """
 
+    first = 0  # the number of the first step, while new ones are read
+
     def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = super().split(x, memory)
-        return rotated(query), rotated(key), value
+        return rotated(query, self.first), rotated(key, self.first), value
+
+    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self.first = 0 if kept is None else kept[0].shape[2]
+        try:
+            return super().read_on(x, kept)
+        finally:
+            self.first = 0
 
 
 class RelativeAttention(Attention):
@@ -137,17 +154,21 @@ class RelativeAttention(Attention):
         self.bias = nn.Parameter(torch.zeros(heads, 2 * reach + 1))
 
     def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor:
-        offsets = torch.arange(key.shape[2]) - torch.arange(query.shape[2])[:, None]
+        first = key.shape[2] - query.shape[2] if self.causal else 0  # queries are those of the last keys
+        offsets = torch.arange(key.shape[2]) - torch.arange(first, first + query.shape[2])[:, None]
         bias = self.bias[:, offsets.clamp(-self.reach, self.reach) + self.reach]
         barred = super().added(query, key, lengths)
         return bias if barred is None else bias + barred
 
 
-def rotated(x: Tensor) -> Tensor:
-    """Queries or keys (N, heads, T, D), each pair of numbers turned by an angle that grows with its step."""
+def rotated(x: Tensor, first: int = 0) -> Tensor:
+    """Queries or keys (N, heads, T, D), each pair of numbers turned by an angle that grows with its step.
+
+    `first` is the number of the first step.
+    """
     steps, size = x.shape[2:]
     speed = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=x.dtype) / size)
-    angle = torch.arange(steps, device=x.device, dtype=x.dtype)[:, None] * speed
+    angle = torch.arange(first, first + steps, device=x.device, dtype=x.dtype)[:, None] * speed
     even, odd = x[..., 0::2], x[..., 1::2]
     turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
     return torch.stack(turned, 4).flatten(3)

@@ -32,3 +32,8 @@ class PlainPositions(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return placed(x, self.positions, self.joined)
+
+    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
+        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
+        first = first or 0
+        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
