@@ -135,7 +135,9 @@ class Embedding(Layer):
     formula = "y = W[x], row x of the table"
     source = "Bengio, Ducharme, Vincent and Jauvin, 2003"
     traits = LayerTraits(
-        class_count=ClassCount("x", "entries", "rows", whose="the table"), matrix=("entries", "size")
+        class_count=ClassCount("x", "entries", "rows", whose="the table"),
+        matrix=("entries", "size"),
+        part="embedding",
     )
     places_from = 1
     entries: int = param(1000, minimum=1, label="Vocabulary", doc="how many different words or categories")

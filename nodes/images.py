@@ -8,7 +8,7 @@ from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.axes import IMAGE, PATCHES, Axes
 from engine.catalogue.params import Floats, Pair
 from engine.catalogue.symbols import Expr, F, carried, without_defaults
-from engine.catalogue.traits import Preparation
+from engine.catalogue.traits import LayerTraits, Preparation
 from engine.errors import EmitError
 from nodes.wires import need_axes, shown, sizes
 
@@ -185,6 +185,7 @@ class Patches(ImageLayer):
     aliases = ("patchify", "vision transformer", "tiles", "unfold")
     formula = "C × H × W → (H/h · W/w) × (C · h · w)"
     source = "Dosovitskiy and others, 2021"
+    traits = LayerTraits(patch="size")
     size: Pair = param(4, minimum=1, doc="height × width of a patch; the image is a multiple of it")
 
     def axes_after(self, axes: Axes, rank: int) -> Axes:

@@ -193,6 +193,11 @@ class OneProbe(LiveView):
         """Draw the latest snapshot of the probe."""
         raise NotImplementedError
 
+    def redraw(self, _index: int = 0) -> None:
+        """Draw it again, for controls that change how."""
+        if self._found is not None:
+            self.draw_snapshot(self._found)
+
     def _pin(self, index: int) -> None:
         """Pin one of the examples that are drawn, for the other views."""
         trainer = self.subject.workspace.trainer

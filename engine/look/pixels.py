@@ -110,6 +110,37 @@ def copied(project: Project, book: ShapeBook, node_id: str = "") -> Copying | No
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class PatchGrid:
+    """How the steps of a sequence lie on the image that the node `cut_by` cut: `before` of them do not."""
+
+    cut_by: str
+    rows: int
+    columns: int
+    before: int
+
+
+def patches_behind(project: Project, book: ShapeBook, node_id: str) -> PatchGrid | None:
+    """The patches, cut row by row, that arrive at a node as steps; None where the steps are others."""
+    at = project.standing(node_id)
+    before = set(at).union(*(project.graph.ancestors(one) for one in at))
+    types = {one: book.types[one] for one in before if one in book.types}
+    layers = {one: made for one, made in types.items() if isinstance(made, Layer)}
+    cut = next((one for one, made in layers.items() if made.traits.patch), None)
+    arriving, image = arriving_shape(book, node_id), None if cut is None else arriving_shape(book, cut)
+    if cut is None or image is None or arriving is None or len(image) != 3 or len(arriving) != 2:
+        return None
+    size = getattr(layers[cut], layers[cut].traits.patch)
+    high, wide = size if isinstance(size, tuple) else (size, size)
+    rows, columns = image[1] // high, image[2] // wide
+    leads = sum(
+        made.traits.leads
+        for one, made in layers.items()
+        if one != node_id and cut in project.graph.ancestors(one)
+    )
+    return PatchGrid(cut, rows, columns, leads) if arriving[0] == rows * columns + leads else None
+
+
 def from_noise(project: Project, book: ShapeBook, node_id: str) -> Shape | None:
     """The image that a layer generates from the numbers of a source: (C, H, W), or its pixels in a row."""
     if node_id not in project.graph.nodes or node_id not in book.types:

@@ -198,6 +198,19 @@ class Look:
         path = self.program.modules.get(node_id)
         return None if path is None else self.model.get_submodule(path)
 
+    def repeats(self, node_id: str) -> dict[str, nn.Module]:
+        """The layers of a node by their places: one for each repetition of the blocks that hold it."""
+        path = self.program.modules.get(node_id)
+        found: dict[str, nn.Module] = {"": self.model} if path is not None else {}
+        for part in (path or "").split("."):
+            found = {
+                f"{place}.{name}" if place else name: inner
+                for place, module in found.items()
+                for name, inner in module.named_children()
+                if name == part or part.isdecimal()  # a number stands for the first of several
+            }
+        return found
+
     def weights(self, node_id: str) -> dict[str, nn.Parameter]:
         """The parameters of a node's layer by name, empty where it has none."""
         module = self.module(node_id)

@@ -33,6 +33,7 @@ from tests.bench import (  # noqa: F401  importing registers rows
     window,
 )
 from tests.bench.rows import ROWS, Result
+from tests.bench.sequences import learning, writing  # noqa: F401
 
 LONGEST_ROW_SECONDS = 1500
 

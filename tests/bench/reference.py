@@ -45,6 +45,46 @@ class Mlp(nn.Module):
         return self.answer(torch.tanh(self.hidden2(torch.tanh(self.hidden1(point)))))
 
 
+class GptLayer(nn.Module):
+    """Causal attention and two dense layers, each behind a norm and beside a skip connection."""
+
+    def __init__(self, size: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
+        self.projection, self.output = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.wide, self.narrow = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows, steps, size = x.shape
+        parts = self.projection(self.norm1(x)).split(size, 2)
+        q, k, v = (one.view(rows, steps, self.heads, size // self.heads).transpose(1, 2) for one in parts)
+        read = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.output(read.transpose(1, 2).reshape(rows, steps, size))
+        return x + self.narrow(F.gelu(self.wide(self.norm2(x))))
+
+
+class Gpt(nn.Module):
+    """The network of the example char-decoder, as one writes it in PyTorch."""
+
+    def __init__(self, tokens: int = 72, steps: int = 64, size: int = 48, heads: int = 4, layers: int = 2):
+        super().__init__()
+        self.letters, self.places = nn.Embedding(tokens, size), nn.Embedding(steps, size)
+        self.layers = nn.Sequential(*[GptLayer(size, heads) for _ in range(layers)])
+        self.norm, self.scores = nn.LayerNorm(size), nn.Linear(size, tokens)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.letters(tokens) + self.places(torch.arange(tokens.shape[1]))
+        return self.scores(self.norm(self.layers(x)))
+
+
+class OfEachToken(nn.Module):
+    """Cross-entropy of scores (N, T, V) with the tokens (N, T) that come next."""
+
+    def forward(self, scores: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(scores.flatten(0, 1), target.flatten())
+
+
 class HandWritten:
     """Trains epoch after epoch, with the validation loss after each, for as long as it is told."""
 

@@ -66,6 +66,10 @@ PROMISED = {
     "memory-mapped",
     "loader-mnist",
     "loader-by-hand",
+    "kv-cache",
+    "speed-gpt",
+    "vit-accuracy",
+    "gpt-ngrams",
 }
 
 

@@ -68,6 +68,8 @@ IMAGES = {
     "drawn-points": Painted("decision-regions", "cross-entropy"),
     "mnist-cnn": Painted("activations", "conv1"),
     "mnist-mlp": Painted("worst-and-best", "cross-entropy"),
+    "vit-mnist": Painted("attention-rollout", "attention"),
+    "gpt2-small": Painted("parameter-budget"),
     "digits-augmented": Painted("augmented", "affine"),
     "shapes-masks": Painted("masks", "cross-entropy"),
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
@@ -156,9 +158,8 @@ def _paint(workspace: Workspace, name: str, seconds: float) -> None:
     view = view_kinds()[asked.kind].make(Subject(workspace, node_id))
     if asked.state:
         view.restore(asked.state)
-    run = trained(name, seconds)
     wanted = sorted(view.probes())
-    found = dict(zip(wanted, take(run, *wanted), strict=True)) if wanted else {}
+    found = dict(zip(wanted, take(trained(name, seconds), *wanted), strict=True)) if wanted else {}
     view.draw({probe: snapshot for probe, snapshot in found.items() if is_drawable(snapshot)})
     card = QSize(IMAGE.height(), IMAGE.height()) if asked.square else IMAGE
     size = card * asked.wide

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.charts.colourmaps import GREY, SIGNED, Table, limits, opaque, shade, to_image
+from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, opaque, shade, to_image
 from app.charts.plot import Plot, number
 from app.charts.scale import WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
@@ -21,6 +21,8 @@ HEAD, GAP = 16, 10
 TITLED = 22  # pixels of height from which a map has room for its title
 SCALE_FROM = 74  # pixels of height that leave room for the scale of colours
 DARK_INK, LIGHT_INK = QColor("#101318"), QColor("#f2f4f8")
+
+DIMMED = 0.7  # of an image's light under a map, so that its colours stand out
 
 Map = NDArray[np.floating]
 
@@ -100,12 +102,40 @@ class Sheet:
     values: Map
     signed: bool = True
     marked: bool = False  # stands out, on a scale of its own
+    plain: bool = False  # an image in grey or in its colours, on a scale of its own
+    over: Map | None = None  # the image `(H, W)` or `(H, W, 3)` that the map lies on, a cell on each patch
+
+
+def laid_over(
+    image: Map, values: Map, table: Table, low: float, high: float, opacity: float = 0.85
+) -> NDArray[np.uint32]:
+    """An image `(H, W)` or `(H, W, 3)` under a map `(h, w)`, each cell of which covers a patch of it.
+
+    The stronger the map, the more of its colour covers the image.
+    """
+    times = image.shape[0] // values.shape[0], image.shape[1] // values.shape[1]
+    values = values.astype(np.float64).repeat(times[0], 0).repeat(times[1], 1)
+    over = shade(values, table, low, high)
+    reach = max(abs(low), abs(high)) or 1.0
+    fraction = opacity * np.sqrt(np.clip(np.abs(np.nan_to_num(values)) / reach, 0, 1))
+    under = image if image.ndim == 3 else np.repeat(image[..., None], 3, axis=2)
+    bottom, top = limits(under)
+    grey = (under - bottom) / ((top - bottom) or 1.0) * 255
+    parts = [(over >> shift & 0xFF).astype(np.float64) for shift in (16, 8, 0)]
+    mixed = [(1 - fraction) * DIMMED * grey[..., axis] + fraction * part for axis, part in enumerate(parts)]
+    return opaque(*(np.clip(part, 0, 255) for part in mixed))
+
+
+def _pixels(sheet: Sheet) -> tuple[int, int]:
+    """Height and width of what a sheet shows, in the pixels of its image where it lies on one."""
+    shown = sheet.values if sheet.over is None else sheet.over
+    return shown.shape[0], shown.shape[1]
 
 
 class Sheets(Plot):
     """Titled maps side by side on one scale, as large as room allows, with numbers that can be read.
 
-    A click shows one alone, another or Esc brings all back.
+    A click shows one alone, another or Esc brings all back. Maps that lie over images begin at 0.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -122,12 +152,15 @@ class Sheets(Plot):
     def show_sheets(self, sheets: Sequence[Sheet], columns: int = 0) -> None:
         """Show other maps, `columns` of them in a row, or as many as let them be largest."""
         self._sheets, self._fixed = tuple(sheets), columns
-        signed = any(sheet.signed for sheet in sheets)
-        self._table = SIGNED if signed else GREY
-        scaled = [sheet.values.ravel() for sheet in sheets if not sheet.marked]
+        counted = [sheet for sheet in sheets if not sheet.marked and not sheet.plain]
+        signed = any(sheet.signed for sheet in counted or sheets)
+        laid = any(sheet.over is not None for sheet in sheets)
+        self._table = SIGNED if signed else VIRIDIS if laid else GREY
+        scaled = [sheet.values.ravel() for sheet in counted]
         flat = np.concatenate(scaled) if scaled else np.empty(0)
         self._one = self._one if self._one < len(sheets) else -1
         self._low, self._high = limits(flat, signed=signed)
+        self._low = self._low if signed or not laid else min(0.0, self._low)
         self._message = ""
         self.changed()
 
@@ -166,16 +199,20 @@ class Sheets(Plot):
         rows = -(-len(sheets) // columns)
         wide, high = (room + GAP) / columns - GAP, (self.height() + GAP) / rows - GAP
         areas = [QRectF(0, self._head, wide, high - self._head) for _ in sheets]
-        sizes = [fitted(area, sheet.values.shape) for area, sheet in zip(areas, sheets, strict=True)]
+        sizes = [fitted(area, _pixels(sheet)) for area, sheet in zip(areas, sheets, strict=True)]
         tallest = max(box.height() for box in sizes) + self._head + GAP
         for index, (sheet, box) in enumerate(zip(sheets, sizes, strict=True)):
             row, column = divmod(index, columns)
             area = QRectF(column * (wide + GAP), row * tallest, wide, high)
             box.moveTopLeft(QPointF(round(area.left() + box.left()), round(area.top() + self._head)))
-            low, top = limits(sheet.values, signed=sheet.signed) if sheet.marked else self.scale
-            paint_map(painter, box, sheet.values, self._table, low, top)
-            if sheet.values.ndim == 2:
-                paint_numbers(painter, theme, box, sheet.values, self._table, low, top)
+            apart = sheet.marked or sheet.plain
+            low, top = limits(sheet.values, signed=sheet.signed and not sheet.plain) if apart else self.scale
+            if sheet.over is not None:
+                painter.drawImage(box, to_image(laid_over(sheet.over, sheet.values, self._table, low, top)))
+            else:
+                paint_map(painter, box, sheet.values, GREY if sheet.plain else self._table, low, top)
+                if sheet.values.ndim == 2 and not sheet.plain:
+                    paint_numbers(painter, theme, box, sheet.values, self._table, low, top)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.accent, 2) if sheet.marked else QPen(theme.line, 1))
             painter.drawRect(box)
@@ -217,7 +254,7 @@ class Sheets(Plot):
     def _columns(self, room: float) -> tuple[int, float]:
         """So many beside each other that they are largest, and their height."""
         count = len(self._sheets)
-        high, wide = self._sheets[0].values.shape[:2]
+        high, wide = _pixels(self._sheets[0])
         best, largest = 1, -1.0
         for columns in (self._fixed,) if self._fixed else range(1, count + 1):
             rows = -(-count // columns)

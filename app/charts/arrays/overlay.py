@@ -8,15 +8,14 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.charts.arrays.cells import cell_box, fitted, paint_map
-from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, opaque, shade, to_image
+from app.charts.arrays.cells import cell_box, fitted, laid_over, paint_map
+from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits, to_image
 from app.charts.plot import Plot, number
 from app.charts.scale import NARROWEST, WIDTH, ends, paint_scale
 from app.theme import SMALL, Theme
 
 HEAD, GAP = 16, 12
 BESIDE = 1.45  # width to height from which the image stands alone beside the map over it
-DIMMED = 0.7  # of the image's light under a map, so that its colours stand out
 
 Map = NDArray[np.floating]
 
@@ -70,18 +69,7 @@ class Overlay(Plot):
 
     def colours(self) -> NDArray[np.uint32]:
         """The image under the map, `(H, W)` of 0xAARRGGBB."""
-        low, high = self.scale
-        over = shade(self.values.astype(np.float64), self._table, low, high)
-        reach = max(abs(low), abs(high)) or 1.0
-        fraction = self.opacity * np.sqrt(np.clip(np.abs(np.nan_to_num(self.values)) / reach, 0, 1))
-        under = self.image if self.image.ndim == 3 else np.repeat(self.image[..., None], 3, axis=2)
-        bottom, top = limits(under)
-        grey = (under - bottom) / ((top - bottom) or 1.0) * 255
-        parts = [(over >> shift & 0xFF).astype(np.float64) for shift in (16, 8, 0)]
-        mixed = [
-            (1 - fraction) * DIMMED * grey[..., axis] + fraction * part for axis, part in enumerate(parts)
-        ]
-        return opaque(*(np.clip(part, 0, 255) for part in mixed))
+        return laid_over(self.image, self.values, self._table, *self.scale, self.opacity)
 
     def decorate(self, painter: QPainter, theme: Theme) -> None:
         if not self.values.size:

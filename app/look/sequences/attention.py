@@ -43,7 +43,7 @@ class Attending(OneProbe):
         self._module = choice("attentionModule", [("1st layer", 0)], "Which attention inside the layer", 104)
         self._head = choice("attentionHead", [self.every_head], "Which head", 104)
         self._module.activated.connect(self._ask_again)
-        self._head.activated.connect(self._other_head)
+        self._head.activated.connect(self.redraw)
 
     @property
     def _probe(self) -> Probe:
@@ -79,10 +79,6 @@ class Attending(OneProbe):
 
     def controls(self) -> QWidget | None:
         return self.in_row(self._module, self._head)
-
-    def _other_head(self, _index: int) -> None:
-        if self._found is not None:
-            self._show(self._found)
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,11 +24,13 @@ from torch import Tensor, nn
 from engine.catalogue import Data
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
+from engine.look.inputs import arriving_at, drawn
+from engine.look.pixels import patches_behind
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 
 MOST_NUMBERS = 50_000
-MOST_POSITIONS = 128
+MOST_POSITIONS = 200
 _SIGNATURE = inspect.signature(nn.MultiheadAttention.forward)
 
 
@@ -39,19 +41,23 @@ class Attention:
     name: str
     weights: Tensor
     barred: Tensor | None = None
+    layer: nn.Module | None = None
+    itself: bool = True  # whether the steps read their own sequence
 
 
 @probe_kind("attention", every=0.5)
 def attention(look: Look, probe: Probe) -> Taken | None:
     """The attention `(heads, queries, keys)` of the pinned example, float16; rows sum to 1.
 
-    `detail` is the number of the module where the layer holds several (`modules`). Long sequences are in
-    blocks of `block` tokens: the mean over queries, the sum over keys. `barred` is a mask of the same places.
+    `detail` is the number of the module where the layer holds several, or stands in a block that is repeated
+    (`modules`). Long sequences are in blocks of `block` tokens: the mean over queries, the sum over keys.
+    `barred` is a mask of the same places. Steps that are patches have the facts of `on_image`.
     """
-    module = look.module(probe.node_id)
-    if module is None:
+    layers = look.repeats(probe.node_id)
+    if not layers:
         return None
-    found = attentions(module, lambda: look.values((), look.batch(look.example, 1)))
+    run = partial(look.values, (), look.batch(look.example, 1))
+    found = list({one.name: one for one in reversed(attentions(layers, run))}.values())[::-1]
     if not found:
         raise NeuroloomError("No attention was computed for this example.", node_id=probe.node_id)
     shown = found[min(int(probe.detail[0]) if probe.detail else 0, len(found) - 1)]
@@ -70,13 +76,17 @@ def attention(look: Look, probe: Probe) -> Taken | None:
         "keys": _named(names, keys, last=False) if block == 1 else (),
         "example": look.example,
         "split": look.split,
+        **(on_image(look, probe.node_id) if block == 1 else {}),
     }
     return weights.to(torch.float16).cpu().numpy(), facts
 
 
 @probe_kind("positions", every=1.0)
 def positions(look: Look, probe: Probe) -> Taken | None:
-    """The table of positions `(T, d)`, at most 128 × 128; `likeness` `(T, T)` is the cosine of each two."""
+    """The table of positions `(T, d)`, at most 200 × 200; `likeness` `(T, T)` is the cosine of each two.
+
+    `grid` is how the positions of patches lie on the image: rows, columns, and how many come before them.
+    """
     module = look.module(probe.node_id)
     table = None if module is None else position_table(module)
     if table is None:
@@ -84,28 +94,53 @@ def positions(look: Look, probe: Probe) -> Taken | None:
     whole = table.detach().float()
     shown = whole[:MOST_POSITIONS]
     unit = F.normalize(shown, dim=1)
-    facts = {"likeness": (unit @ unit.T).cpu().numpy(), "size": tuple(whole.shape)}
+    grid = patches_behind(look.program.project, look.program.book, probe.node_id)
+    facts: dict[str, Any] = {"likeness": (unit @ unit.T).cpu().numpy(), "size": tuple(whole.shape)}
+    facts["grid"] = (
+        None if grid is None or len(shown) < len(whole) else (grid.rows, grid.columns, grid.before)
+    )
     return shown[:, :MOST_POSITIONS].cpu().numpy(), facts
 
 
-def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
-    """The attention of every module inside, for the first example of what `run` sends through."""
-    calls: dict[str, tuple[nn.Module, tuple[Any, ...], dict[str, Any]]] = {}
+def on_image(look: Look, node_id: str) -> dict[str, Any]:
+    """`image`, the pinned example `(H, W)` or `(H, W, 3)`, and `grid`, how the steps that arrive lie on it.
+
+    A grid is the rows and columns of patches, and how many steps come before them. Empty for other steps.
+    """
+    grid = patches_behind(look.program.project, look.program.book, node_id)
+    if grid is None:
+        return {}
+    image = arriving_at(look, grid.cut_by, look.batch(look.example, 1))[0]
+    return {"image": drawn(image), "grid": (grid.rows, grid.columns, grid.before)}
+
+
+def attentions(layers: Mapping[str, nn.Module], run: Callable[[], object]) -> list[Attention]:
+    """Each call of the attention inside layers, for the first example of what `run` sends through, in order.
+
+    Behind these is that of modules of other make, of their last call. Names are those of modules; where there
+    are several layers, the number of the layer stands before.
+    """
+    inside: dict[Any, str] = {}
+    for number, layer in enumerate(layers.values(), 1):
+        before = f"repeat {number}" if len(layers) > 1 else ""
+        for name, part in layer.named_modules():
+            inside.setdefault(part, ".".join(word for word in (before, name) if word))
+    calls: list[tuple[str, nn.Module, tuple[Any, ...], dict[str, Any]]] = []
     handles = []
     own = [
         (name, part)
-        for name, part in module.named_modules()
+        for part, name in inside.items()
         if isinstance(getattr(part, "attention", 0), Tensor | None)
     ]
     for _, part in own:
         part.attention = None
-    for name, part in module.named_modules():
+    for part, name in inside.items():
         if isinstance(part, nn.MultiheadAttention) or _tells(part):
 
             def note(
                 layer: nn.Module, given: tuple[Any, ...], named: dict[str, Any], name: str = name
             ) -> None:
-                calls.setdefault(name, (layer, given, named))
+                calls.append((name, layer, given, named))
 
             handles.append(part.register_forward_pre_hook(note, with_kwargs=True))
     try:
@@ -113,14 +148,14 @@ def attentions(module: nn.Module, run: Callable[[], object]) -> list[Attention]:
     finally:
         for handle in handles:
             handle.remove()
-    found = [_again(name, *call) for name, call in calls.items()]
+    found = [_again(*call) for call in calls]
     for name, part in own:
         if isinstance(part.attention, Tensor):
             weights = part.attention.detach()
             weights = weights[:, None] if weights.dim() == 3 else weights
             barred = getattr(part, "attention_mask", None)
             barred = barred.expand(weights.shape[-2:]) if isinstance(barred, Tensor) else None
-            found.append(Attention(name, weights[0].float(), barred))
+            found.append(Attention(name, weights[0].float(), barred, part, itself=False))
         part.attention = None
     return found
 
@@ -191,7 +226,8 @@ def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str,
             found, shut = tell(*given, **named)
         if shut is not None:  # of the first example, whose heads all see alike
             shut = shut.reshape(-1, *shut.shape[-2:])[0]
-        return Attention(name, found[0].float(), shut)
+        memory = named.get("memory", given[1] if len(given) > 1 and hasattr(layer, "added") else None)
+        return Attention(name, found[0].float(), shut, layer, itself=memory is None)
     assert isinstance(layer, nn.MultiheadAttention)
     bound = _SIGNATURE.bind(layer, *given, **named).arguments
     mask, padding = bound.get("attn_mask"), bound.get("key_padding_mask")
@@ -207,7 +243,8 @@ def _again(name: str, layer: nn.Module, given: tuple[Any, ...], named: dict[str,
             part = part[0] if part.dim() == 3 else part
             closed = part if part.dtype == torch.bool else torch.isneginf(part)
             barred = closed if barred is None else barred | closed
-    return Attention(name, one, None if barred is None else barred.expand(one.shape[1:]))
+    itself = bound["query"] is bound["key"]
+    return Attention(name, one, None if barred is None else barred.expand(one.shape[1:]), layer, itself)
 
 
 def _pooled(weights: Tensor, barred: Tensor | None, block: int) -> tuple[Tensor, Tensor | None]:

@@ -40,6 +40,7 @@ NETWORKS = (
     "shapes-masks",
     "digits-augmented",
     "dqn-grid",
+    "vit-mnist",
 )
 
 

@@ -15,6 +15,7 @@ from app.look.sequences.forecast import Forecast
 from app.look.sequences.gates import Gates, UnrolledLayer
 from app.look.sequences.memory import Eigenvalues, StateJacobian
 from app.look.sequences.next_token import NextToken, entropy, probabilities_at
+from app.look.sequences.ngrams import AgainstNgrams
 from app.workspace.workspace import Workspace
 from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
@@ -272,3 +273,19 @@ def test_a_cell_that_is_drawn_and_runs_along_the_sequence_offers_them_too(shaped
     shaped.document.replace(drawn(), None)
     views = {"gates", "unrolled", "state-jacobian", "recurrent-eigenvalues"}
     assert views <= {kind.id for kind in proposed(Subject(shaped, "n2"))}
+
+
+def test_a_network_beside_models_that_count(shaped: Workspace, qtbot: QtBot) -> None:
+    add_iris(shaped)
+    view = AgainstNgrams(Subject(shaped, "n2"))
+    qtbot.addWidget(view)
+    facts = {"network": 1.6, "size": 72, "tokens": 8192, "split": "validation"}
+    shown(view, {Probe("n2", "ngrams"): snapshot(np.array([3.25, 2.5, 1.75]), **facts)})
+    painted(view)
+    assert [bar.name for bar in view.bars.bars] == ["guessing", "1-gram", "2-gram", "3-gram", "this network"]
+    assert view.bars.bars[0].value == pytest.approx(np.log(72)) and view.bars.bars[-1].value == 1.6
+    assert view.note == "network 1.6000, best n-gram 1.7500 nats · 8,192 validation tokens"
+    assert view.table() == (
+        ("model", "loss"),
+        [("1-gram", 3.25), ("2-gram", 2.5), ("3-gram", 1.75), ("network", 1.6)],
+    )

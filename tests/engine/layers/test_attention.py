@@ -65,7 +65,7 @@ def test_it_is_the_formula(causal: bool) -> None:
 
 def test_views_see_what_it_reads() -> None:
     made, x = layer(), sequences()
-    [found] = attentions(made, lambda: made(x))
+    [found] = attentions({"": made}, lambda: made(x))
     torch.testing.assert_close(found.weights, by_hand(made, x[0])[1].float())
     assert found.barred is not None and found.barred.tolist() == torch.ones(T, T).triu(1).bool().tolist()
 

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import stacked
-from app.look.layers.layers_model import COLUMNS, FRACTION, NODE, LayerRow, LayersModel, duration_words
 from app.look.registry import view_kind
+from app.look.sizes.layers_model import COLUMNS, FRACTION, NODE, LayerRow, LayersModel, duration_words
 from app.theme import SMALL, current_theme
 from app.workspace.plan_parts import FROZEN, TRAINED, parts_of
 from engine.document.graph import Graph

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.look.base import Subject
-from app.look.layers.layer_table import PROBE, LayerTable
-from app.look.layers.layers_model import COLUMNS, bytes_words, duration_words
 from app.look.registry import proposed
+from app.look.sizes.layer_table import PROBE, LayerTable
+from app.look.sizes.layers_model import COLUMNS, bytes_words, duration_words
 from app.workspace.workspace import Workspace
 from engine.document.edits import SetPlan
 from engine.document.files import load_project
