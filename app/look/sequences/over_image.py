@@ -150,7 +150,7 @@ class Rollout(OneProbe):
         self.sheets.hide()
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
-        facts, names = snapshot.extra, [f"after {n + 1}" for n in range(len(snapshot.array))]
+        facts, names = snapshot.extra, [f"after layer {n + 1}" for n in range(len(snapshot.array))]
         lies = "grid" in facts
         self.sheets.setVisible(lies)
         self.map.setVisible(not lies)

@@ -70,7 +70,7 @@ def test_a_rollout_lies_over_the_image_or_is_a_map_of_tokens(shaped: Workspace, 
     qtbot.addWidget(view)
     probe = Probe("n2", "attention_rollout")
     shown(view, {probe: snapshot(WEIGHTS, **FACTS)})
-    assert [sheet.title for sheet in view.sheets.sheets] == ["image", "after 1", "after 2"]
+    assert [sheet.title for sheet in view.sheets.sheets] == ["image", "after layer 1", "after layer 2"]
     assert view.note == "class token reads · 2 layers · validation example 2"
     assert view.sheets.isVisibleTo(view) and not view.map.isVisibleTo(view)
     shown(view, {probe: snapshot(WEIGHTS, example=0, split="validation")})
