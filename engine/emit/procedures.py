@@ -65,7 +65,7 @@ def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
     """The functions of ours that the procedures of a script call."""
     loops: list[Callable[..., Any]] = [one.procedure.loop for one in offers]
     names = [keeping] if any(_has(one, Tokens) for one in offers) else []
-    rows = [as_many] if any(_has(one, Function) for one in offers) else []
+    rows = [as_many] if any(_one_for_all(one) for one in offers) else []
     return [*loops, *rows, *CALLED_BY_SCRIPT, *names] if offers else []
 
 
@@ -145,7 +145,7 @@ def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
     if part.last is not None:
         value = value[(*[slice(None)] * part.last, -1)]
     takes = ", ".join(f"{one}: Tensor" for one in (variable, *others.values()))
-    if reads:
+    if reads and not part.by_row:
         takes += ", batch: dict[str, Tensor] = batch"
         lines = [Statement(f"as_many(batch, len({variable}))", target="batch"), *lines]
     inside = [*lines, Statement(value, target="return")]
@@ -343,6 +343,11 @@ def _other_rows(offers: Sequence[Offer], usual: list[int]) -> list[Statement]:
 
 
 # -- tokens
+
+
+def _one_for_all(offer: Offer) -> bool:
+    """Whether a function of it takes the first row for all that it is asked of."""
+    return any(isinstance(part, Function) and not part.by_row for part in offer.bound.parts.values())
 
 
 def _has(offer: Offer, kind: type) -> bool:

@@ -63,14 +63,15 @@ class Value:
 class Function:
     """What is on a wire as a function of what is on another one.
 
-    The other columns are those of the first row given. `last` names an axis, the batch being 0, of which only
-    the last place counts; `also` are more wires that it is a function of.
+    The other columns are those of the first row given, or `by_row` those of each. `last` names an axis, the
+    batch being 0, of which only the last place counts; `also` are more wires that it is a function of.
     """
 
     wire: Wire
     given: Wire
     last: int | None = None
     also: tuple[Wire, ...] = ()
+    by_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)

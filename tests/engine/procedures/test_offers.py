@@ -70,6 +70,7 @@ def test_every_procedure_of_a_network_runs_and_its_states_are_json(project_id: s
         ("santa-fe-lstm", "forecast", {"steps": 7, "rows": (3,), "split": "test"}),
         ("word-vectors", "nearest_words", {"question": "thou - you + me", "count": 4}),
         ("char-decoder", "generate", {"length": 8, "method": "beam", "width": 3, "prompt": "ROMEO"}),
+        ("seq2seq-numbers", "bleu", {"rows": (0, 1, 5)}),
         ("gan-digits", "sample", {"count": 3, "way": "line"}),
         ("dqn-grid", "play", {"moves": 12, "explore": 0.3}),
         pytest.param("stacked-autoencoder", "interpolate", {"count": 3}, marks=SLOW),
