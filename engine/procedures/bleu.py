@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.catalogue.params import Ints, param
-from engine.procedures.declare import Bound, Function, Net, Procedure, Tokens, Value
+from engine.procedures.declare import Bound, Function, Net, Part, Procedure, Tokens, Value
 from engine.procedures.translation import Translate
 
 
@@ -99,5 +99,5 @@ class Bleu(Procedure):
             assert isinstance(scores, Function) and isinstance(window, Value) and isinstance(known, Tokens)
             by_row = Function(scores.wire, scores.given, by_row=True)
             right = Value(rights[scores.wire])
-            parts = {"scores": by_row, "windows": window, "right": right, "known": known}
+            parts: dict[str, Part] = {"scores": by_row, "windows": window, "right": right, "known": known}
             yield Bound(place.node_id, parts)
