@@ -29,6 +29,7 @@ from engine.catalogue import Source as EngineSource
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
 from engine.data.batch import MEANS
+from engine.data.tables import apart
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
 from engine.document import crashes
@@ -294,6 +295,7 @@ class Program:
         finally:
             del sys.modules[module.__name__]
         connect(module.__dict__)
+        apart.connect(module.__dict__)
         return module.__dict__
 
 

@@ -82,7 +82,7 @@ def open_it(path: Path, watch: Watch) -> Opened:
         head = file.read(HEAD)
     try:
         if path.suffix.casefold() in SHEETS:
-            with _watched(watch):
+            with _watched(watch, "the spreadsheet"):
                 return _from_sheet(path, watch)
         if head.startswith(MARKS) and (large := by_columns(path, watch)) is not None:
             params, said = _in_seconds(path, [one.name for one in large.found])
@@ -95,7 +95,8 @@ def open_it(path: Path, watch: Watch) -> Opened:
             params |= found_plain(reads_typed(path, frame), frame)
             return found or _from_frame(path, frame, params, said, 1, watch)
         if path.suffix.casefold() in RECORDS:
-            frame = read_records(path, None)
+            with _watched(watch, "the table"):
+                frame = read_records(path, None)
             return _from_frame(path, frame, found_plain(reads_typed(path, frame), frame), [], 1, watch)
         from engine.data.open.images import names_images, open_list
 
@@ -158,7 +159,7 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
     header, skip, aside = form.header, form.skip, form.aside
     try:
         if path.suffix.casefold() in SHEETS:
-            with _watched(watch):
+            with _watched(watch, "the spreadsheet"):
                 frame = read_sheet(path, str(params["sheet"]), header=header, skip=skip, aside=aside)
             kept |= found_plain("plain", frame)
             return _from_frame(path, frame, kept, [], skip + header + 1, watch)
@@ -170,9 +171,9 @@ def open_as(path: Path, params: Mapping[str, Value], watch: Watch) -> Opened:
         raise DataError(reason_of(error)) from error
 
 
-def _watched(watch: Watch) -> AbstractContextManager[None]:
-    """Inside, who watches sees for how long a spreadsheet is read, and may stop it."""
-    return listening(lambda done, most, _: watch.look(done / most, "reading the spreadsheet"))
+def _watched(watch: Watch, what: str) -> AbstractContextManager[None]:
+    """Inside, who watches sees for how long a file is read that is read apart, and may stop it."""
+    return listening(lambda done, most, _: watch.look(done / most, f"reading {what}"))
 
 
 def _from_sheet(path: Path, watch: Watch) -> Opened:

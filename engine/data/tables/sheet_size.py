@@ -89,4 +89,5 @@ def check_book(path: Path, most_cells: int = 50_000_000, most_bytes: int = 2**31
         return  # of another kind, or damaged: its reader says so
 
 
-globals()["sheet_cells"] = apart(sheet_cells)  # under the same name, which a script has for the one in it
+# Under the same name, which a script has for the one in it.
+globals()["sheet_cells"] = apart(sheet_cells, "a spreadsheet", sheet_trouble)

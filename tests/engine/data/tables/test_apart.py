@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from inspect import unwrap
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
 
 from engine.data.open.opening import open_data
-from engine.data.tables.apart import READER
+from engine.data.tables.apart import READER, connect
 from engine.data.tables.looks import look_at_table
+from engine.data.tables.reader_process import answer_to
+from engine.data.tables.records import read_records
 from engine.data.watch import Stopped, Watch
 from engine.document.shipped import reading
 from engine.errors import DataError
@@ -80,3 +85,48 @@ def test_a_panic_is_an_error_with_a_sentence(tmp_path: Path, monkeypatch: pytest
             look()
     with pytest.raises(DataError, match="gave up"), reading():
         panics()
+
+
+def large_json(path: Path, rows: int = 40) -> Path:
+    """A table larger than JSON that is read at once, of a few rows."""
+    filled = " " * (220 << 10)
+    path.write_text(json.dumps([{"a": at / 2, "kind": "xy"[at % 2] + filled} for at in range(rows)]), "utf-8")
+    return path
+
+
+def test_large_json_is_read_in_another_process_and_can_be_stopped(tmp_path: Path) -> None:
+    path = large_json(tmp_path / "large.json")
+    READER.end()
+    assert read_records(path, ["a"])["a"].to_list() == [at / 2 for at in range(40)]
+    assert READER._process is not None
+    asked: list[str] = []
+    with pytest.raises(Stopped):
+        open_data(path, Watch(lambda _, doing: asked.append(doing), lambda: "reading the table" in asked))
+    assert READER._process is None
+
+
+def test_small_json_is_read_at_once(tmp_path: Path) -> None:
+    READER.end()
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps([{"a": at} for at in range(3)]), "utf-8")
+    assert read_records(path, None)["a"].to_list() == [0, 1, 2]
+    assert READER._process is None
+
+
+def test_json_that_takes_too_much_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = large_json(tmp_path / "large.json")
+    monkeypatch.setattr(json, "loads", raises := Mock(side_effect=MemoryError))
+    found = answer_to(
+        {"module": read_records.__module__, "function": "read_records", "path": str(path), "rest": [None]},
+        tmp_path / "cells",
+    )
+    assert raises.called and "more memory" in found["error"]
+
+
+def test_training_reads_large_json_in_another_process_too(tmp_path: Path) -> None:
+    names = {"read_records": unwrap(read_records)}
+    connect(names)
+    assert names["read_records"] is read_records
+    others = {"read_records": unwrap(look_at_table)}  # of the user's own
+    connect(others)
+    assert others["read_records"] is not read_records

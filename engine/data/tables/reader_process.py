@@ -1,4 +1,4 @@
-"""Reads spreadsheets in a process of its own, asked by `apart` a line at a time.
+"""Reads files in a process of its own, asked by `apart` a line at a time.
 
 It imports neither torch nor Qt, so it is there at once, and ends when it is not asked for a while.
 """
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from importlib import import_module
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
@@ -38,17 +39,17 @@ def main() -> None:
 
 
 def answer_to(question: dict[str, Any], cells: Path) -> dict[str, Any]:
-    """The names of the sheets, with the cells of one in a file; or why there are none."""
-    from engine.data.tables.sheet_size import sheet_cells, sheet_trouble
-
+    """The names that come with a frame, if any, and the frame in a file; or why there is none."""
     path = Path(question["path"])
+    reader = getattr(import_module(question["module"]), question["function"])
     try:
-        names, frame = unwrap(sheet_cells)(path, question["sheet"], question["skip"])
+        found = unwrap(reader)(path, *question["rest"])
+        names, frame = found if isinstance(found, tuple) else (None, found)
         frame.write_ipc(cells)
     except (ValueError, ImportError) as error:
         return {"error": str(error)}
     except BaseException as error:  # Rust's panics are no `Exception`
-        return {"error": sheet_trouble(path, error)}
+        return {"error": reader.trouble(path, error)}
     return {"names": names}
 
 
