@@ -77,8 +77,8 @@ def natural(text: str) -> tuple[str, int, str, str]:
 
 
 def place(position: Iterable[float], what: str = "node") -> tuple[float, float]:
-    """Return a position as two floats; raises GraphError unless a canvas can show it."""
-    x, y = (float(value) for value in position)
+    """Return a position as two floats, none of them -0.0; raises GraphError unless a canvas can show it."""
+    x, y = (float(value) + 0.0 for value in position)
     if not all(math.isfinite(value) and abs(value) <= FARTHEST for value in (x, y)):
         raise GraphError(f"A {what} cannot be placed at ({x}, {y}).")
     return x, y

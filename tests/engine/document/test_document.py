@@ -175,6 +175,14 @@ def test_undo_of_a_wire_that_replaced_another_brings_the_other_back(document: Do
     assert document.project.graph.links == (AB, BC)
 
 
+def test_a_move_to_where_a_node_stands_is_no_step(document: Document) -> None:
+    do(document, "Move", Move({"n1": (0.0, 40.0)}))
+    before = document.revision
+    do(document, "Move", Move({"n1": (-0.0, 40.0)}))
+    assert document.revision == before
+    assert str(document.project.node("n1").position) == "(0.0, 40.0)"
+
+
 def test_a_move_of_several_nodes_is_one_step(document: Document) -> None:
     do(document, "Move", Move({"n1": (10, 10), "n2": (20, 20), "n3": (30, 30)}))
     document.undo()
