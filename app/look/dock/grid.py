@@ -25,6 +25,7 @@ GAP = 8
 THREE, TWO, ONE = 9, 6, 3  # columns for so many middle cards in a row: more would be too small to read
 ROW = 200  # pixels of a row as it would be best; whole rows fill what is visible
 LOWEST, HIGHEST = 170, 300
+FLATTEST = 85  # pixels of a card in a dock that was drawn nearly shut
 SLIMMEST = 250  # pixels of a middle card, rather than to scroll
 SPANS = {"S": (2, 1), "M": (3, 1), "L": (6, 2)}  # columns and rows of a card
 
@@ -42,9 +43,10 @@ def _middle(width: int, columns: int) -> float:
 
 
 def row_height(height: int) -> int:
-    """The height of a row where so much is visible: whole rows fill it."""
+    """The height of a row where so much is visible: whole rows fill it, and none is higher than that."""
     rows = max(1, round(height / (ROW + GAP)))
-    return max(LOWEST, min(HIGHEST, (height - GAP * (rows - 1)) // rows))
+    best = max(LOWEST, min(HIGHEST, (height - GAP * (rows - 1)) // rows))
+    return min(best, max(FLATTEST, height))
 
 
 def pack(sizes: Sequence[str], columns: int, rows_shown: int) -> list[Cell]:
@@ -76,8 +78,11 @@ def pack(sizes: Sequence[str], columns: int, rows_shown: int) -> list[Cell]:
     return cells
 
 
-def filled(cells: Sequence[Cell], columns: int) -> list[Cell]:
-    """The cells with the room that is left over, to the right and the lower edge where they are free."""
+def filled(cells: Sequence[Cell], columns: int, most: int | None = None) -> list[Cell]:
+    """The cells with the room that is left over, to the right and the lower edge where they are free.
+
+    None gets more than `most` rows, where those are all that is visible at once.
+    """
     rows = max((top + high for _, top, _, high in cells), default=0)
     made = list(cells)
 
@@ -93,7 +98,7 @@ def filled(cells: Sequence[Cell], columns: int) -> list[Cell]:
         if free(left + wide, top, columns, top + high, index):
             wide = columns - left
         if free(left, top + high, left + wide, rows, index):
-            high = rows - top
+            high = rows - top if most is None else max(high, min(rows - top, most))
         made[index] = left, top, wide, high
     return made
 
@@ -125,8 +130,8 @@ def plan(sizes: Sequence[str], width: int, height: int) -> Plan:
     if best is not None:
         return best
     row = row_height(height)
-    cells = pack(sizes, usual, max(1, (height + GAP) // (row + GAP)))
-    return Plan(usual, row, filled(cells, usual))
+    shown = max(1, (height + GAP) // (row + GAP))
+    return Plan(usual, row, filled(pack(sizes, usual, shown), usual, shown))
 
 
 def _useful(cell: Cell, columns: int, row: int, width: int) -> float:
@@ -251,7 +256,7 @@ class CardGrid(QScrollArea):
         return QSize(800, ROW)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(240, LOWEST // 2)
+        return QSize(240, FLATTEST)
 
     def _scrolled(self, _value: int) -> None:
         self.scrolled.emit()

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
 from app.look.dock.card import MIME
-from app.look.dock.grid import GAP, LOWEST, columns_for, filled, pack, plan
+from app.look.dock.grid import FLATTEST, GAP, LOWEST, columns_for, filled, pack, plan
 from tests.app.look.dock.conftest import Shown
 
 
@@ -39,7 +39,9 @@ def test_views_are_three_in_a_row_at_most_and_never_too_small(
     sizes: list[str], width: int, height: int
 ) -> None:
     found = plan(sizes, width, height)
-    assert found.row >= LOWEST
+    assert found.row >= min(LOWEST, height)
+    for _, _, _, high in found.cells:
+        assert high * (found.row + GAP) - GAP <= max(height, FLATTEST), "a card is whole when scrolled to"
     for row in range(max(top + high for _, top, _, high in found.cells)):
         assert sum(top <= row < top + high for _, top, _, high in found.cells) <= 3
     least = min(wide for _, _, wide, _ in found.cells)
