@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -68,6 +68,16 @@ class FractionBar(QStyledItemDelegate):
         super().paint(painter, option, index)
 
 
+class _Sheet(QTableView):
+    """Tells when its room changes, also where a scroll bar takes some of it."""
+
+    resized = Signal()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+
 @view_kind(
     "block_table",
     "Layers inside",
@@ -94,7 +104,7 @@ class LayerTable(LiveView):
         super().__init__(subject, parent)
         self._times: Snapshot | None = None
         self.model = LayersModel()
-        self.view = QTableView()
+        self.view = _Sheet()
         self.view.setObjectName("layerTable")
         self.view.setAccessibleName("Layers")
         self.view.setModel(self.model)
@@ -118,14 +128,11 @@ class LayerTable(LiveView):
         head.setMinimumSectionSize(52)
         head.sortIndicatorChanged.connect(self.model.sort)
         self.view.clicked.connect(self._picked)
+        self.view.resized.connect(self._fit_columns)
         stacked(self, self.view)
         subject.workspace.inferred.connect(self.refresh)
         subject.workspace.engine_ready.connect(self.refresh)
         self.refresh()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_columns()
 
     def _fit_columns(self) -> None:
         """Leave out the columns that there is no room for: what is shown is shown whole."""

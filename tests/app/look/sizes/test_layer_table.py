@@ -69,6 +69,23 @@ def test_times_and_their_shares(view: LayerTable) -> None:
     assert inside[2] > inside[0] + 25
 
 
+@pytest.mark.parametrize("height", [110, 300])
+def test_columns_on_show_are_whole_at_any_width(view: LayerTable, height: int) -> None:
+    ids = tuple(row.node_id for row in view.model.rows)
+    shown(view, {PROBE: snapshot(np.linspace(0.001, 0.31, len(ids)), nodes=ids, rows=32, device="cpu")})
+    head = view.view.horizontalHeader()
+    for width in range(300, 1000, 45):
+        painted(view, width, height)
+        there = [index for index in range(len(COLUMNS)) if not head.isSectionHidden(index)]
+        assert COLUMNS[there[0]].field == "name" and len(there) > 1
+        for index in there:
+            right = head.sectionViewportPosition(index) + head.sectionSize(index)
+            assert right <= view.view.viewport().width()
+        for index in there[1:]:
+            wanted = max(head.sectionSizeHint(index), view.view.sizeHintForColumn(index))
+            assert head.sectionSize(index) >= wanted
+
+
 def test_any_column_sorts_and_the_sums_stay_below(view: LayerTable) -> None:
     parameters = next(n for n, one in enumerate(COLUMNS) if one.title == "Parameters")
     view.view.horizontalHeader().setSortIndicator(parameters, Qt.SortOrder.DescendingOrder)
