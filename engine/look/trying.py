@@ -12,6 +12,7 @@ from engine.data.batch import Batch
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking, reduce
+from engine.look.pixels import copied
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
 from engine.shapes.heads import CLASSES, VALUES, YES_NO, Head
@@ -25,7 +26,8 @@ def try_it(look: Look, probe: Probe) -> Taken | None:
 
     `detail` may name a node, whose value is `activations`. `slope` is how the likeliest class, or the first
     value, changes with the input: `(H, W)` the largest size of the gradient over the channels (Simonyan,
-    Vedaldi and Zisserman, 2014), `(k,)` the gradient itself. `try` is the number of what was tried.
+    Vedaldi and Zisserman, 2014), `(k,)` the gradient itself. `try` is the number of what was tried, `shape`
+    that of the answer: of an image that is copied `(C, H, W)`, also where its pixels come in a row.
     """
     head = asking.asked(look, probe.node_id)
     shown = str(probe.detail[0]) if probe.detail else ""
@@ -47,7 +49,7 @@ def _answer(look: Look, head: Head, shown: str) -> Taken:
     facts: dict[str, Any] = {
         "kind": head.kind,
         "classes": () if several else asking.class_names(head),
-        "shape": tuple(answer.shape[1:]),
+        "shape": _shape(look, head, answer),
         "try": 0 if tried is None else tried.number,
         "example": look.example,
         "column": column,
@@ -59,6 +61,15 @@ def _answer(look: Look, head: Head, shown: str) -> Taken:
     if shown in seen:
         facts["activations"] = reduce.maps(look.of_one(shown, *next(iter(seen[shown].items()))))
     return asking.array(_found(look, head, scores)[0]), facts
+
+
+def _shape(look: Look, head: Head, answer: Tensor) -> tuple[int, ...]:
+    """That of the answer to one example; of pixels in a row that of the image which they must equal."""
+    if head.kind == VALUES and answer.dim() == 2:
+        copying = copied(look.program.project, look.program.book, head.node_id)
+        if copying is not None and copying.made == head.prediction:
+            return copying.shape
+    return tuple(answer.shape[1:])
 
 
 def _found(look: Look, head: Head, scores: Tensor) -> Tensor:

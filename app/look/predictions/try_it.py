@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from app.charts.arrays.activations import Activations
+from app.charts.arrays.cells import Sheet, Sheets
 from app.charts.bars import ROW, Bars
 from app.charts.colourmaps import GREY, VIRIDIS
 from app.charts.plot import number
@@ -29,6 +30,7 @@ from app.widgets.segments import Segments
 from app.workspace.own_units import OwnUnitsFinder
 from engine.catalogue import Column, Data
 from engine.feed.feed import Probe, Snapshot, Tried
+from engine.look.pixels import is_image
 from engine.shapes.heads import VALUES, Feature, input_columns
 
 LOOK_MS = 4  # between two looks for the answer
@@ -166,12 +168,12 @@ class TryIt(OneProbe):
         self._stack = QStackedLayout()
         self.bars = Bars(unit="probability")
         self.bars.setObjectName("tryBars")
-        self.values = Activations(table=GREY)
+        self.values, self.image = Activations(table=GREY), Sheets()
         self.single = label("", "title")
         self.single.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._answer = QWidget()
         self.answer = QStackedLayout(self._answer)
-        for shown in (self.bars, self.values, self.single):
+        for shown in (self.bars, self.values, self.image, self.single):
             self.answer.addWidget(shown)
         self.input_seen, self.slope = Activations(table=GREY), Activations(table=VIRIDIS)
         self.activations = Activations()
@@ -291,11 +293,19 @@ class TryIt(OneProbe):
             scaled = " (scaled)" if own is None and still_scaled(self.subject) else ""
             self.single.setText(f"{own.name if own else name}  {number(float(value.flat[0]))}{scaled}")
         else:
-            self.answer.setCurrentWidget(self.values)
             values = snapshot.array if own is None else own.undo(snapshot.array)
-            self.values.show_array(values.reshape(facts["shape"]).astype(np.float32))
+            self._show_values(name, values.reshape(facts["shape"]).astype(np.float32))
         self._show_below(facts)
         self.set_note(self.way.said())
+
+    def _show_values(self, name: str, values: np.ndarray) -> None:
+        if is_image(values.shape):
+            self.answer.setCurrentWidget(self.image)
+            drawn = values[0] if len(values) == 1 else values.transpose(1, 2, 0)
+            self.image.show_sheets([Sheet(name, drawn, signed=False)])
+        else:
+            self.answer.setCurrentWidget(self.values)
+            self.values.show_array(values)
 
     def _show_bars(self, snapshot: Snapshot) -> None:
         whole = min(snapshot.array.size, IN_ORDER) * ROW

@@ -152,3 +152,10 @@ def test_a_trainer_answers_paused_and_while_training(training: bool) -> None:
         assert trainer.wait(20, until=lambda: latest(trainer.feed) == 4)
     finally:
         assert trainer.close()
+
+
+def test_the_answer_of_an_autoencoder_is_an_image() -> None:
+    run = run_of(gallery_project("stacked-autoencoder"))
+    (found,) = take(run, Probe("n4", "try_it"))
+    assert found.extra["kind"] == "values" and found.extra["shape"] == (1, 28, 28)
+    assert found.array.shape == (784,)

@@ -71,6 +71,19 @@ def test_a_single_number_is_written(shaped: Workspace) -> None:
     assert view.single.text() == "y  0.25"
 
 
+@pytest.mark.parametrize(("shape", "drawn"), [((1, 4, 4), (4, 4)), ((3, 2, 4), (2, 4, 3))])
+def test_an_answer_that_is_an_image_is_drawn_as_one(
+    shaped: Workspace, shape: tuple[int, ...], drawn: tuple[int, ...]
+) -> None:
+    add_line(shaped)
+    view = TryIt(Subject(shaped))
+    values = np.linspace(0, 1, int(np.prod(shape)), dtype=np.float32)
+    shown(view, {PROBE: answer(values, kind="values", classes=(), shape=shape, column="x", target="image")})
+    assert view.answer.currentWidget() is view.image
+    (sheet,) = view.image.sheets
+    assert sheet.title == "image" and sheet.values.shape == drawn
+
+
 def test_a_node_is_chosen_and_kept(shaped: Workspace) -> None:
     add_iris(shaped)
     view = TryIt(Subject(shaped))
