@@ -116,7 +116,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: window (N, 52, 1); next (N, 1)."""
     file = folder / "co2.csv"
     schema = {
-        "co2": pl.Float64(),
+        "CO2 (ppm)": pl.Float64(),
     }
     try:
         table = pl.read_csv(file, infer_schema=False)
