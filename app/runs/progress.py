@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
@@ -301,4 +302,4 @@ def best_metric(feed: Feed | None) -> float | None:
     values = feed.read(series)["value"] if feed is not None and series.startswith("val_") else ()
     if len(values) < 2:
         return None
-    return float(min(values) if lower_is_better(series) else max(values))
+    return float(np.fmin.reduce(values) if lower_is_better(series) else np.fmax.reduce(values))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.charts.run_curves import LEARNING_RATE, quantity
 from app.charts.track import Track
-from engine.feed.feed import POINT
+from engine.feed.series import POINT
 from engine.runs.records import StepsReader, read_metrics
 
 Rows = dict[str, NDArray[Any]]

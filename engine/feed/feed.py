@@ -1,7 +1,6 @@
 """What a run has to say: growing series, latest views, events. Written by one thread, read by any.
 
-The training thread appends a few numbers a step and must not wait for a window, so an append takes no
-lock: rows are written before the count that makes them visible, and a full buffer is replaced, never resized.
+The training thread appends a few numbers a step and must not wait for a window, so an append takes no lock.
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.feed.history import History
+from engine.feed.series import POINT, Series
 
-POINT = np.dtype([("step", np.int64), ("epoch", np.float64), ("seconds", np.float64), ("value", np.float64)])
-
-_FIRST_ROOM = 4096
 _MOST_EVENTS = 1000
 
 Remedy = tuple[str, float]
@@ -74,48 +71,6 @@ class Tried(NamedTuple):
 
     number: int
     columns: Mapping[str, NDArray[Any]]
-
-
-class Series:
-    """One growing curve of `POINT` rows."""
-
-    __slots__ = ("_rows", "_size")
-
-    def __init__(self) -> None:
-        self._rows = np.empty(_FIRST_ROOM, POINT)
-        self._size = 0
-
-    def append(self, step: int, epoch: float, seconds: float, value: float) -> None:
-        size = self._size
-        if size == len(self._rows):
-            grown = np.empty(2 * size, POINT)
-            grown[:size] = self._rows
-            self._rows = grown
-        self._rows[size] = (step, epoch, seconds, value)
-        self._size = size + 1
-
-    def extend(self, rows: NDArray[Any]) -> None:
-        """Append many `POINT` rows, such as the history of a run that is continued."""
-        size = self._size + len(rows)
-        if size > len(self._rows):
-            grown = np.empty(max(2 * len(self._rows), size), POINT)
-            grown[: self._size] = self._rows[: self._size]
-            self._rows = grown
-        self._rows[self._size : size] = rows
-        self._size = size
-
-    def cut(self, step: int) -> None:
-        """Drop the points of later steps."""
-        steps = self._rows["step"][: self._size]
-        self._size = int(np.searchsorted(steps, step, side="right"))
-
-    def read(self, start: int = 0, end: int | None = None) -> NDArray[Any]:
-        """A copy of the rows from `start` on, up to `end`."""
-        size = self._size  # before the buffer: any later buffer holds at least these rows
-        return self._rows[start : size if end is None else min(end, size)].copy()
-
-    def __len__(self) -> int:
-        return self._size
 
 
 class Feed:

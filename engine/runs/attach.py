@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from engine.errors import TrainingError
-from engine.feed.feed import POINT, Feed
+from engine.feed.feed import Feed
 from engine.feed.progress import Progress
+from engine.feed.series import POINT
 from engine.runs.records import (
     INTERRUPTED,
     METRICS,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from engine.document.files import ordinary, reason, write_atomically
 from engine.document.locks import held
 from engine.errors import TrainingError
-from engine.feed.feed import POINT
+from engine.feed.series import POINT
 
 SETTINGS, METRICS, STEPS, LABELS, LOCK = (
     "settings.json",

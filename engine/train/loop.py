@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from engine.data.batch import WEIGHT, Batch, Splits
 from engine.devices import random_state, set_random_state, use_threads
-from engine.feed.feed import Feed, Series
+from engine.feed.feed import Feed
+from engine.feed.series import Series
 from engine.look.tallies import Tally, tallies
 from engine.runs.settings import Settings, Stage
 from engine.shapes.heads import Head

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from engine.document.files import save_project, write_atomically
 from engine.document.locks import hold
 from engine.errors import TrainingError
-from engine.feed.feed import POINT
+from engine.feed.series import POINT
 from engine.runs import checkpoints
 from engine.runs.compare import graph_hash, plan_hash
 from engine.runs.index import RunIndex

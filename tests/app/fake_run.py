@@ -18,8 +18,9 @@ from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node, Project
 from engine.emit.fast import Fast
 from engine.errors import NeuroloomError
-from engine.feed.feed import POINT, Feed, Probe, Snapshot, Tried
+from engine.feed.feed import Feed, Probe, Snapshot, Tried
 from engine.feed.progress import Progress
+from engine.feed.series import POINT
 from engine.shapes.shapes import ShapeBook
 
 STEPS_PER_EPOCH = 430

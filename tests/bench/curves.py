@@ -14,7 +14,8 @@ import psutil
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from engine.feed.feed import POINT, Snapshot
+from engine.feed.feed import Snapshot
+from engine.feed.series import POINT
 from tests.bench.rows import row
 
 STEPS = 1_000_000

@@ -17,7 +17,8 @@ from app.look.layers.layer_measures import NORMS, name_in, trains
 from app.look.registry import view_kind
 from app.look.through_time import ThroughTime
 from app.widgets.segments import Segments
-from engine.feed.feed import POINT, Snapshot
+from engine.feed.feed import Snapshot
+from engine.feed.series import POINT
 
 MOST_MOMENTS = 400
 MOST_LAYERS = 16

@@ -12,7 +12,7 @@ from app.charts import pyramid
 from app.charts.pyramid import FACTOR
 from app.charts.smoothing import MovingAverage
 from app.charts.track import FINE, Track
-from engine.feed.feed import POINT
+from engine.feed.series import POINT
 
 
 def points(
