@@ -6,7 +6,9 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer
 
-PERIOD_MS = 250
+from engine.train.memory import give_back
+
+PERIOD_MS, GIVE_BACK_MS = 250, 60_000
 
 
 class Collector(QObject):
@@ -14,6 +16,7 @@ class Collector(QObject):
 
     Otherwise whichever thread makes the next object collects, also the one that trains, and widgets that were
     part of a cycle would be deleted there: Qt's objects may only be deleted in the thread they live in.
+    Once a minute the system gets back what is free in the heap: it costs a training thread milliseconds.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -23,6 +26,10 @@ class Collector(QObject):
         self._timer.setInterval(PERIOD_MS)
         self._timer.timeout.connect(self.look)
         self._timer.start()
+        self._rarely = QTimer(self)
+        self._rarely.setInterval(GIVE_BACK_MS)
+        self._rarely.timeout.connect(give_back)
+        self._rarely.start()
 
     def look(self) -> int | None:
         """Collects the oldest generation that has grown beyond its size; which that was."""

@@ -29,3 +29,17 @@ def share_one_heap() -> bool:
     except (OSError, AttributeError):  # a C library without it, such as musl, keeps one heap anyway
         return False
     return all([bool(mallopt(wish, value)) for wish, value in wishes])
+
+
+def give_back() -> bool:
+    """Let the system have the pages of the heap that hold nothing; returns whether there were any.
+
+    What stays for long, such as recorded views, comes to lie between buffers that come and go: the heap grows
+    by what is free in its middle, which it keeps otherwise.
+    """
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        return bool(ctypes.CDLL(None).malloc_trim(0))
+    except (OSError, AttributeError):  # a C library without it
+        return False

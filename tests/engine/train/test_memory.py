@@ -41,3 +41,28 @@ def test_buffers_that_come_and_go_with_each_batch_are_not_mapped_anew() -> None:
         return int(found.stdout)
 
     assert faults("shared") < 100  # pages a batch; its buffers have 5,000
+
+
+SCATTERED = """
+from pathlib import Path
+from engine.train.memory import give_back, share_one_heap
+
+assert share_one_heap()
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+pieces = [b"1" * 2**16 for _ in range(1600)]
+kept = pieces[::40]
+del pieces
+before = resident()
+assert give_back()
+print(round(before - resident()), len(kept))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other C libraries have no such call")
+def test_what_is_free_between_what_is_kept_is_given_back() -> None:
+    found = subprocess.run([sys.executable, "-c", SCATTERED], capture_output=True, text=True, check=True)
+    freed, kept = map(int, found.stdout.split())
+    assert freed >= 80 and kept == 40
