@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker
@@ -17,9 +17,11 @@ from app.look.registry import view_kind
 from app.look.shown import gives, of_example
 from app.widgets.labels import label
 from engine.feed.feed import Probe, Snapshot
+from engine.look.pixels import arriving_shape
 
 CHAINS = (("5 steps", 5), ("20 steps", 20), ("50 steps", 50), ("100 steps", 100))
 BEGINS = (("rest blank", "blank"), ("rest random", "random"))
+MOST_NUMBERS = 16  # that are an example and no image
 COUNTS = (("1 image", 1), ("2 images", 2), ("4 images", 4), ("8 images", 8))
 
 
@@ -30,7 +32,9 @@ def has_hidden_states(subject: Subject) -> bool:
 
 def denoises(subject: Subject) -> bool:
     """Whether the node makes images out of noise step by step."""
-    return gives(subject, "denoising")
+    book = subject.workspace.shapes
+    arriving = None if book is None else arriving_shape(book, subject.node_id)
+    return gives(subject, "denoising") and arriving is not None and prod(arriving) > MOST_NUMBERS
 
 
 @view_kind(

@@ -1,8 +1,8 @@
 """Gibbs chains of a Boltzmann machine, and the images of a denoising model step by step.
 
 `gibbs` needs a layer with `hidden_of(visible)` and `visible_of(hidden)`, the probabilities of binary units.
-`denoising` needs one with `denoise_steps(shape, generator)`: an iterator over the images `(N, ...)` from pure
-noise to the last one, drawing from that generator only.
+`denoising` needs one at which a denoising procedure begins, or that has `denoise_steps(shape, generator)`: an
+iterator over the images `(N, ...)` from pure noise to the last one, drawing from that generator only.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.emit.procedures import Compiled
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import rows_of
@@ -25,6 +26,8 @@ from engine.look.inputs import arriving_at
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 from engine.procedures.boltzmann import emptied
+from engine.procedures.denoising import Denoise as Sample
+from engine.procedures.registry import offers
 
 CHAINS = 8
 MOST_BYTES = 120_000
@@ -82,16 +85,11 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (images, number of the try). `steps` are the numbers of the frames, counted down to 0.
     """
-    module = look.module(probe.node_id)
-    if module is None or not hasattr(module, "denoise_steps"):
-        raise NeuroloomError("This layer does not denoise.", node_id=probe.node_id)
-    denoise: Denoise = module.denoise_steps  # type: ignore[assignment]
     count, number = int(probe.detail[0]), int(probe.detail[1])
     shape = next(iter(look.program.book.inputs(probe.node_id).values())).shape
-    own = torch.Generator(look.device).manual_seed(number)
     states: list[Tensor] = []
-    with torch.no_grad(), evaluating(module):
-        for state in denoise((count, *shape), own):
+    with torch.no_grad(), evaluating(look.model):
+        for state in _denoised(look, probe.node_id, (count, *shape), number):
             look.check()
             states.append(state.detach().cpu())
     if not states:
@@ -100,6 +98,22 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
     kept = [round(at) for at in np.linspace(0, last, min(FRAMES, len(states)))]
     frames = np.stack([as_images(states[at], shape) for at in kept])
     return frames, {"steps": tuple(last - at for at in kept), "total": last}
+
+
+def _denoised(look: Look, node_id: str, shape: tuple[int, ...], number: int) -> Iterator[Tensor]:
+    """Images `shape` on their way: as the layer itself says, else by the procedure that begins at it."""
+    module = look.module(node_id)
+    if module is not None and hasattr(module, "denoise_steps"):
+        denoise: Denoise = module.denoise_steps  # type: ignore[assignment]
+        yield from denoise(shape, torch.Generator(look.device).manual_seed(number))
+        return
+    known = offers(look.program.project, look.program.book)
+    offer = next((one for one in known if one.procedure is Sample and one.bound.node_id == node_id), None)
+    if offer is None:
+        raise NeuroloomError("This layer does not denoise.", node_id=node_id)
+    values, batch = offer.checked({"count": shape[0]}), rows_of(look, [look.example])
+    for state in Compiled(look.program, offer).states(look.model, batch, values, number):
+        yield state["samples"]
 
 
 def _bytes(probabilities: Tensor) -> NDArray[np.uint8]:

@@ -20,6 +20,7 @@ from engine.document.edits import AddNodes
 from engine.document.graph import Link, Node
 from engine.feed.feed import Probe
 from tests.app.conftest import add_iris
+from tests.app.look.planes import add
 from tests.app.look.showing import painted, shown, snapshot
 
 
@@ -277,8 +278,10 @@ def test_a_film_from_noise_to_the_image(
     shaped: Workspace, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add_iris(shaped)
-    assert "denoising" not in {kind.id for kind in proposed(Subject(shaped, "n2"))}
     monkeypatch.setattr(shaped.catalogue.get("Linear"), "shows", ("denoising",))
+    assert "denoising" not in {kind.id for kind in proposed(Subject(shaped, "n2"))}, "four numbers, no image"
+    shaped.undo()
+    add(shaped, "Mnist", "image", "CrossEntropy", "digit", 10)
     assert "denoising" in {kind.id for kind in proposed(Subject(shaped, "n2"))}
     view = Denoising(Subject(shaped, "n2"))
     qtbot.addWidget(view)

@@ -73,6 +73,22 @@ def test_a_film_runs_from_noise_to_the_image() -> None:
     assert np.abs(other[0] - array[0]).max() > 0.1
 
 
+def test_a_diffusion_model_is_filmed_by_its_procedure() -> None:
+    project = gallery_project("diffusion-points")
+    (mixture,) = (node.id for node in project.graph.nodes.values() if node.type == "Diffusion")
+    run = run_of(project)
+    one, again, other = take(
+        run,
+        Probe(mixture, "denoising", (3, 5)),
+        Probe(mixture, "denoising", (3, 5)),
+        Probe(mixture, "denoising", (3, 6)),
+    )
+    assert one.array.shape == (12, 3, 2) and one.extra["total"] == 50
+    assert one.extra["steps"][0] == 50 and one.extra["steps"][-1] == 0
+    np.testing.assert_array_equal(one.array, again.array)
+    assert (one.array != other.array).any()
+
+
 def test_layers_that_cannot_say_so() -> None:
     run = run_of(gallery_project("iris"))
     found = take(run, Probe("n2", "gibbs", (5, 0, "blank", 1)), Probe("n2", "denoising", (1, 1)))
