@@ -15,7 +15,8 @@ from app.theme import SMALL, Theme
 
 ROW = 20
 THICK = 8
-PROBABILITY = "probability"  # the unit of values that are written in per cent
+PROBABILITY, OF_UNITS = "probability", "of the units"
+IN_PERCENT = (PROBABILITY, OF_UNITS)  # the units of values that are written in per cent
 COUNT = "parameters"  # of those that are written to the last digit
 
 
@@ -98,14 +99,14 @@ class Bars(Plot):
         if not 0 <= index < len(self._bars):
             return ""
         bar = self._bars[index]
-        value = self._text(bar.value) if self._unit == COUNT else f"{bar.value:.6g}"
+        value = self._text(bar.value) if self._unit in (COUNT, OF_UNITS) else f"{bar.value:.6g}"
         text = f"{bar.name}: {value}{' ' + self._unit if self._unit else ''}"
         return f"{text}\n{bar.note}" if bar.note else text
 
     def _text(self, value: float) -> str:
         if self._unit == COUNT:
             return f"{value:,.0f}"
-        return percent(value) if self._unit == PROBABILITY and isfinite(value) else number(value)
+        return percent(value) if self._unit in IN_PERCENT and isfinite(value) else number(value)
 
     def sizeHint(self) -> QSize:
         return QSize(240, max(1, len(self._bars)) * ROW)

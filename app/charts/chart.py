@@ -390,13 +390,22 @@ class Chart(Plot):
             painter.drawText(
                 box, Qt.AlignmentFlag.AlignCenter, metrics.elidedText(frame.x_name, elide, int(area.width()))
             )
-        if frame.y_name and metrics.horizontalAdvance(frame.y_name) <= area.height() + 24:
+        long = metrics.horizontalAdvance(frame.y_name) + 2.0
+        if frame.y_name and long <= min(area.height() + 24, self.height()):
+            middle = min(max(area.center().y(), long / 2), self.height() - long / 2)
             painter.save()
-            painter.translate(area.left() - self._number_room(area.height()) - 7, area.center().y())
+            painter.translate(area.left() - self._number_room(area.height()) - 7, middle)
             painter.rotate(-90)
-            box = QRectF(-area.height() / 2 - 12, -8, area.height() + 24, 15)
+            box = QRectF(-long / 2, -8, long, 15)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, frame.y_name)
             painter.restore()
+        elif (places := self._legend_places()) and not self._legend_beside:  # then behind the legend
+            row, x, width = places[-1]
+            box = QRectF(x + width, ABOVE + LEGEND * row - 4, self.width() - x - width - RIGHT, LEGEND)
+            if frame.y_name and long <= box.width() and len(places) == len(frame.legend):
+                painter.drawText(
+                    box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, frame.y_name
+                )
 
     @property
     def _legend_beside(self) -> bool:
@@ -424,6 +433,12 @@ class Chart(Plot):
                 break
             places.append((row, x, width))
             x += width
+        more = f"+{len(self._frame.legend)}"
+        while 1 < len(places) < len(self._frame.legend):  # how many more there are has room behind the last
+            row, x, width = places[-1]
+            if x + width + metrics.horizontalAdvance(more) <= self.width():
+                break
+            places.pop()
         return places
 
     def _paint_legend(self, painter: QPainter, theme: Theme) -> None:

@@ -126,8 +126,13 @@ def figures(value: float) -> str:
     return f"{value:.4f}" if value == 0 or 5e-4 <= abs(value) < 100 else number(value)
 
 
+SMALLEST_FRACTION = 1e-5
+
+
 def percent(fraction: float) -> str:
-    """A fraction of 1 as `0 %`, `0.13 %`, `50 %`."""
+    """A fraction of 1 as `0 %`, `0.13 %`, `50 %`; one below a thousandth of a per cent as `<0.001 %`."""
+    if 0 < fraction < SMALLEST_FRACTION:
+        return "<0.001 %"
     return f"{fraction * 100:.3g} %" if fraction < 0.995 else f"{fraction * 100:.4g} %"
 
 

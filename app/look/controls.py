@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -18,19 +19,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.theme import current_theme
 from app.widgets.fields import QuietCombo
 from app.widgets.labels import label
 
 _GAP, _LINE_GAP = 6, 4
+_BESIDE_TEXT, _WIDEST = 46, 200  # pixels of a combo box beside its text, and of one in all
 
 
 def choice(name: str, entries: Sequence[tuple[str, object]], tip: str, width: int = 104) -> QuietCombo:
-    """A combo box of (text, value) that keeps its width; `name` is its object name."""
+    """A combo box of (text, value) that keeps its width, which cuts none; `name` is its object name."""
     combo = QuietCombo()
     combo.setObjectName(name)
     combo.setToolTip(tip)
     combo.setAccessibleName(tip)
-    combo.setFixedWidth(width)
+    metrics = QFontMetrics(current_theme().font())
+    longest = max((metrics.horizontalAdvance(text) for text, _ in entries), default=0)
+    combo.setFixedWidth(max(width, min(longest + _BESIDE_TEXT, _WIDEST)))
     combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     offer(combo, entries)
     return combo

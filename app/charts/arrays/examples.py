@@ -18,6 +18,8 @@ from app.theme import SMALL, Theme, current_theme
 LINE, HEAD, GAP = 14, 17, 8
 LEAST_SIDE, MOST_SIDE = 40, 220
 ROW, LEAST_CELL = 19, 52.0
+BETWEEN = 20  # pixels between groups beside each other
+ENOUGH = 96.0  # pixels of a side beyond which more examples are worth more than larger ones
 
 
 class Example(NamedTuple):
@@ -26,6 +28,16 @@ class Example(NamedTuple):
     lines: tuple[str, ...]
     right: bool
     heading: str = ""
+
+
+class _Fit(NamedTuple):
+    """How images stand: their side, so many in a row, rows a group, lines of words; where groups stand."""
+
+    side: float
+    columns: int
+    rows: int
+    lines: int
+    beside: bool
 
 
 class Examples(Plot):
@@ -78,20 +90,21 @@ class Examples(Plot):
 
     def _paint_tiles(self, painter: QPainter, theme: Theme) -> None:
         groups = self._groups()
-        lines = max(len(example.lines) for example in self._examples)
         head = HEAD if groups[0][0] else 0
-        side, columns, rows = self._fit(groups, lines, head)
+        fit = self._fit(groups, head)
+        side, lines = fit.side, fit.lines
         low, high = limits(self._array)
         metrics = QFontMetrics(theme.font(SMALL))
-        wide = (self.width() + GAP) / columns - GAP
-        y = 0.0
+        part = self._part(len(groups) if fit.beside else 1)
+        wide = (part + GAP) / fit.columns - GAP
+        x = y = 0.0
         for heading, members in groups:
             if heading:
-                self._heading(painter, theme, heading, y)
-            y += head
-            for place, index in enumerate(members[: columns * rows]):
-                row, column = divmod(place, columns)
-                left, top = column * (wide + GAP), y + row * (side + lines * LINE + GAP)
+                self._heading(painter, theme, heading, x, y)
+            for place, index in enumerate(members[: fit.columns * fit.rows]):
+                row, column = divmod(place, fit.columns)
+                left = x + column * (wide + GAP)
+                top = y + head + row * (side + lines * LINE + GAP)
                 image = to_image(shade(self._array[index], GREY, low, high))
                 scale = side / max(image.width(), image.height())
                 box = QRectF(left, top, image.width() * scale, image.height() * scale)
@@ -101,30 +114,54 @@ class Examples(Plot):
                 self._places.append(QRectF(left, top, wide, side + lines * LINE))
                 self._shown.append(index)
                 painter.setFont(theme.font(SMALL))
-                for line, words in enumerate(example.lines):
+                for line, words in enumerate(example.lines[:lines]):
                     painter.setPen(theme.text if not line else theme.dim)
                     at = QRectF(left, top + side + 1 + line * LINE, wide, LINE)
                     told = metrics.elidedText(words, Qt.TextElideMode.ElideRight, int(wide))
                     painter.drawText(at, Qt.AlignmentFlag.AlignVCenter, told)
-            y += min(rows, -(-len(members) // columns)) * (side + lines * LINE + GAP)
+            if fit.beside:
+                x += part + BETWEEN
+            else:
+                y += head + min(fit.rows, -(-len(members) // fit.columns)) * (side + lines * LINE + GAP)
 
-    def _fit(self, groups: list[tuple[str, list[int]]], lines: int, head: int) -> tuple[float, int, int]:
-        """The side of a tile, how many stand in a row, rows a group: the most examples, then the largest."""
-        metrics = QFontMetrics(current_theme().font(SMALL))
-        least = min(96, max(metrics.horizontalAdvance(line) for line in self._words()))
+    def _part(self, groups: int) -> float:
+        """The width of one of so many groups beside each other."""
+        return (self.width() + BETWEEN) / groups - BETWEEN
+
+    def _fit(self, groups: list[tuple[str, list[int]]], head: int) -> _Fit:
+        """Groups below or beside each other, whichever shows more; all lines of words if there is room."""
+        lines = max(len(example.lines) for example in self._examples)
         most = max(len(members) for _, members in groups)
-        room = (self.height() + GAP) / len(groups) - head - 1
-        best = (0, 0.0, 1, 1)
-        for side in range(LEAST_SIDE, MOST_SIDE + 1, 2):
-            columns = max(1, (self.width() + GAP) // (max(side, least) + GAP))
-            rows = max(1, int(room // (side + lines * LINE + GAP)))
-            if rows * (side + lines * LINE + GAP) > room and side > LEAST_SIDE:
-                break
-            best = max(best, (min(most, columns * rows), float(side), columns, rows))
-        return best[1:]
+        for count in range(lines, 0, -1):
+            high = (self.height() + GAP) / len(groups) - head - 1
+            below = self._tiles(self.width(), high, count, most)
+            found = [(below, False)]
+            if len(groups) > 1:
+                room = self.height() + GAP - head - 1
+                found.append((self._tiles(self._part(len(groups)), room, count, most), True))
+            fitting = [one for one in found if one[0] is not None]
+            if fitting:
+                tiles, beside = max(fitting, key=lambda one: one[0][0] * min(one[0][1], ENOUGH))
+                return _Fit(*tiles[1:], count, beside)
+        columns = max(1, int((self.width() + GAP) // (LEAST_SIDE + GAP)))
+        return _Fit(LEAST_SIDE, columns, 1, 1, False)
 
-    def _words(self) -> list[str]:
-        return [line for example in self._examples for line in example.lines] or [""]
+    def _tiles(self, width: float, room: float, lines: int, most: int) -> tuple[int, float, int, int] | None:
+        """How many of `most` tiles a group shows, their side, columns, rows: the most, then the largest.
+
+        None where not even one row of the smallest has room.
+        """
+        metrics = QFontMetrics(current_theme().font(SMALL))
+        words = [line for example in self._examples for line in example.lines[:lines]]
+        least = min(96, max(map(metrics.horizontalAdvance, words), default=0))
+        best: tuple[int, float, int, int] | None = None
+        for side in range(LEAST_SIDE, MOST_SIDE + 1, 2):
+            columns = max(1, int((width + GAP) // (max(side, least) + GAP)))
+            rows = int(room // (side + lines * LINE + GAP))
+            if rows < 1 or side > width:
+                break
+            best = max(best or (0, 0.0, 1, 1), (min(most, columns * rows), float(side), columns, rows))
+        return best
 
     def _paint_rows(self, painter: QPainter, theme: Theme) -> None:
         metrics = QFontMetrics(theme.font(SMALL))
@@ -143,14 +180,20 @@ class Examples(Plot):
                 box = QRectF(told + column * cell, y, cell - 6, ROW)
                 name = metrics.elidedText(self._names[column], Qt.TextElideMode.ElideRight, int(cell - 6))
                 painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
-        heading = ""
-        first = True
-        for index, example in enumerate(self._examples):
-            if example.heading != heading or (first and self._names):
-                heading = example.heading
-                self._heading(painter, theme, heading, y)
+        groups = self._groups()
+        heads = bool(self._names) or bool(groups[0][0])
+        room = int((self.height() + 1) // ROW) - heads * len(groups)
+        each = max(1, room // len(groups))  # of all groups as many
+        rows: list[tuple[str, int | None]] = []
+        for heading, members in groups:
+            rows += [(heading, None)] * heads
+            rows += [(heading, index) for index in members[:each]]
+        for heading, index in rows:
+            if index is None:
+                self._heading(painter, theme, heading, 0.0, y)
                 y += ROW
-            first = False
+                continue
+            example = self._examples[index]
             if y + ROW > self.height() + 1:
                 break
             self._places.append(QRectF(0, y, self.width(), ROW))
@@ -168,10 +211,10 @@ class Examples(Plot):
                 painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, value)
             y += ROW
 
-    def _heading(self, painter: QPainter, theme: Theme, heading: str, y: float) -> None:
+    def _heading(self, painter: QPainter, theme: Theme, heading: str, x: float, y: float) -> None:
         painter.setFont(theme.font(SMALL, bold=True))
         painter.setPen(theme.dim)
-        painter.drawText(QRectF(0, y, self.width(), HEAD), Qt.AlignmentFlag.AlignVCenter, heading)
+        painter.drawText(QRectF(x, y, self.width() - x, HEAD), Qt.AlignmentFlag.AlignVCenter, heading)
 
     def _edge(self, painter: QPainter, theme: Theme, box: QRectF, right: bool) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -79,7 +79,11 @@ class Overlay(Plot):
         shape = self.values.shape
         both = room.width() / max(1.0, room.height() - HEAD) > BESIDE * shape[1] / shape[0]
         wide = (room.width() - GAP) / 2 if both else room.width()
-        areas = [QRectF(index * (wide + GAP), HEAD, wide, room.height() - HEAD) for index in range(1 + both)]
+        painter.setFont(theme.font(SMALL))
+        told = self._titles if both else self._titles[1:]
+        longest = max(painter.fontMetrics().horizontalAdvance(words) for words in told)
+        head = HEAD if longest <= wide else 2 * HEAD - 3  # in two lines
+        areas = [QRectF(index * (wide + GAP), head, wide, room.height() - head) for index in range(1 + both)]
         self._boxes = tuple(fitted(area, shape) for area in areas)
         if both:
             paint_map(painter, self._boxes[0], self.image, GREY, *limits(self.image))
@@ -91,12 +95,10 @@ class Overlay(Plot):
             painter.drawRect(box)
             if self.outline is not None:
                 self._paint_outline(painter, box)
-            words = self._titles[index if both else 1]
-            painter.setFont(theme.font(SMALL))
             painter.setPen(theme.dim)
-            told = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(area.width()))
-            at = QRectF(area.left(), box.top() - HEAD, area.width(), HEAD)
-            painter.drawText(at, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter, told)
+            at = QRectF(area.left(), box.top() - head, area.width(), head)
+            centred = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+            painter.drawText(at, centred | Qt.TextFlag.TextWordWrap, told[index])
         if strip:
             box = self._boxes[-1]
             area = QRectF(0, box.top(), 1, max(40.0, min(160.0, box.height())))

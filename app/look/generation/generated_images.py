@@ -140,7 +140,7 @@ class Samples(OneProbe):
         self._fit()
 
     def controls(self) -> QWidget | None:
-        return self.again
+        return self.in_row(self.again)
 
     def _again(self) -> None:
         self._try += 1

@@ -58,7 +58,7 @@ class Augmented(OneProbe):
         self._show()
 
     def controls(self) -> QWidget | None:
-        return self.again
+        return self.in_row(self.again)
 
     def _show(self) -> None:
         if self._found is None:

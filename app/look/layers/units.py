@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.charts.bars import Bar, Bars
+from app.charts.bars import OF_UNITS, Bar, Bars
 from app.charts.plot import percent
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
@@ -82,7 +82,7 @@ class DeadLayers(OneProbe):
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
         super().__init__(subject, parent)
         self._rows: list[tuple[str, float, float]] = []
-        self.bars = Bars(unit="of the units")
+        self.bars = Bars(unit=OF_UNITS)
         self.bars.setProperty("role", "page")
         scroll = QScrollArea()
         scroll.setFrameShape(QFrame.Shape.NoFrame)

@@ -40,6 +40,7 @@ from engine.shapes.heads import Feature
 
 UNKNOWN = 1  # the token of what a vocabulary lacks
 BESIDE_BELOW = 130  # pixels of height
+LONGEST_WORD = 12  # letters of a name that goes on in the next line
 IMAGE_FILES = "Images (*.png *.jpg *.jpeg *.bmp *.gif *.webp)"
 
 
@@ -305,6 +306,14 @@ def mark_bad(field: QWidget, bad: bool) -> None:
         restyle(field)
 
 
+def _name_label(name: str) -> QLabel:
+    """A name in as many lines as it needs, or shortened where a word of it is too long for that."""
+    short = all(len(word) <= LONGEST_WORD for word in name.split())
+    named = label(name, "small", wrap=True) if short else ElidedLabel(name, "small")
+    named.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    return named
+
+
 def sloped(fields: Sequence[tuple[str, QWidget]], tip: str) -> tuple[QScrollArea, list[QLabel]]:
     """Fields below each other under their names, and beside each a place for a slope."""
     inside, slopes = QWidget(), []
@@ -313,8 +322,7 @@ def sloped(fields: Sequence[tuple[str, QWidget]], tip: str) -> tuple[QScrollArea
     grid.setVerticalSpacing(4)
     for line, (name, field) in enumerate(fields):
         field.setObjectName(f"tryNumber{line}")
-        named = ElidedLabel(name, "small")
-        named.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        named = _name_label(name)
         slope = label("", "mono")
         slope.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         slope.setFixedWidth(64)

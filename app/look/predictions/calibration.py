@@ -57,7 +57,7 @@ class Calibration(OneProbe):
             Frame(
                 (low, 1.01),
                 (-0.02, 1.03),
-                "",
+                "confidence",
                 "accuracy",
                 x_scale="fraction",
                 y_scale="fraction",
@@ -75,7 +75,7 @@ class Calibration(OneProbe):
         )
         top = float(result.counts.max(initial=1)) * 1.1
         self.histogram.show_layers(
-            Frame((low, 1.01), (0, top), "confidence", "examples", x_scale="fraction"),
+            Frame((low, 1.01), (0, top), "", "examples", x_scale="fraction"),
             [Columns(result.edges, result.counts.astype(float), "dim")],
         )
         words = f"ECE {result.error:.3f} · sure {sure.mean():.1%}, right {correct.mean():.1%}"

@@ -169,7 +169,7 @@ class TryIt(OneProbe):
         self.bars = Bars(unit="probability")
         self.bars.setObjectName("tryBars")
         self.values, self.image = Activations(table=GREY), Sheets()
-        self.single = label("", "title")
+        self.single = label("", "title", wrap=True)
         self.single.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._answer = QWidget()
         self.answer = QStackedLayout(self._answer)
@@ -291,7 +291,8 @@ class TryIt(OneProbe):
             self.answer.setCurrentWidget(self.single)
             value = snapshot.array if own is None else own.undo(snapshot.array)
             scaled = " (scaled)" if own is None and still_scaled(self.subject) else ""
-            self.single.setText(f"{own.name if own else name}  {number(float(value.flat[0]))}{scaled}")
+            told = f"{number(float(value.flat[0]))}{scaled}"
+            self.single.setText(f"{own.name if own else name}\n{told}")
         else:
             values = snapshot.array if own is None else own.undo(snapshot.array)
             self._show_values(name, values.reshape(facts["shape"]).astype(np.float32))

@@ -62,6 +62,35 @@ def test_the_first_row_of_a_ground_is_at_the_bottom(qapp: object) -> None:
     assert image[int(area.top()) + 10, middle].tolist() == [0, 0, 255]
 
 
+@pytest.mark.parametrize("width", range(220, 420, 12))
+@pytest.mark.parametrize("height", [100, 260])
+def test_how_many_more_names_there_are_is_whole(qapp: object, width: int, height: int) -> None:
+    chart = Chart()
+    entries = [Entry(f"{index} 0.9{index}", "accent") for index in range(11)]
+    chart.alone = False
+    chart.show_layers(Frame(legend=entries), [Curve(np.array([0.0, 1]), np.array([0.0, 1]))])
+    painted(chart, width, height)
+    places = chart._legend_places()
+    more = QFontMetrics(current_theme().font(SMALL)).horizontalAdvance("+11")
+    assert 1 <= len(places) < 11
+    assert places[-1][1] + places[-1][2] + more <= width
+
+
+@pytest.mark.parametrize(("name", "above"), [("value", False), ("change of CO2 (ppm)", True)])
+def test_a_name_too_long_for_a_low_axis_stands_behind_the_legend(
+    qapp: object, name: str, above: bool
+) -> None:
+    images = []
+    for named in ("", name):
+        chart = Chart()
+        chart.alone = False
+        frame = Frame(y_name=named, legend=[Entry("series", "accent")])
+        chart.show_layers(frame, [Curve(np.array([0.0, 1]), np.array([0.0, 1]))])
+        images.append(painted(chart, 600, 110).astype(int))
+    behind = np.s_[: int(chart.area().top()), 300:]
+    assert (images[0][behind] != images[1][behind]).any() == above
+
+
 def test_the_legend_takes_a_second_row_where_it_must(qapp: object) -> None:
     chart = Chart()
     entries = [Entry(f"a rather long name {index}", "accent", "circle") for index in range(4)]

@@ -100,6 +100,7 @@ def test_numbers_are_short(value: float, words: str) -> None:
 
 def test_shares_keep_a_space_before_the_sign() -> None:
     assert [percent(0.0), percent(0.5), percent(0.0013), percent(1.0)] == ["0 %", "50 %", "0.13 %", "100 %"]
+    assert percent(3.7e-8) == "<0.001 %"
 
 
 def test_a_click_enlarges_a_tile_and_escape_brings_all_back(qtbot: QtBot) -> None:

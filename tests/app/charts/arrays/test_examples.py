@@ -16,15 +16,27 @@ def two_groups(count: int = 6) -> list[Example]:
     ]
 
 
-@pytest.mark.parametrize("size", [(480, 240), (300, 190), (900, 500)])
+@pytest.mark.parametrize("size", [(480, 240), (300, 190), (900, 500), (660, 150), (300, 150), (740, 300)])
 def test_both_groups_find_room(qapp: object, size: tuple[int, int]) -> None:
     sheet = Examples()
     sheet.show_examples(np.zeros((12, 8, 8)), two_groups())
     painted(sheet, *size)
-    tops = {place.top() for place in sheet.places}
-    assert len(tops) >= 2
+    assert {sheet.describe(place.center().toPoint())[0] for place in sheet.places} >= {"0", "6"}
     assert all(place.bottom() <= size[1] + 1 and place.right() <= size[0] + 1 for place in sheet.places)
     assert len(sheet.places) % 2 == 0
+
+
+def test_groups_stand_beside_each_other_where_that_fills_the_room(qapp: object) -> None:
+    sheet = Examples()
+    sheet.show_examples(np.zeros((12, 8, 8)), two_groups())
+    painted(sheet, 740, 300)
+    first, second = sheet.places[:6], sheet.places[6:]
+    assert max(place.right() for place in first) < min(place.left() for place in second)
+    assert first[0].top() == second[0].top()
+    assert max(place.right() for place in second) > 600
+    painted(sheet, 300, 400)
+    first, second = (sheet.places[: len(sheet.places) // 2], sheet.places[len(sheet.places) // 2 :])
+    assert max(place.bottom() for place in first) < min(place.top() for place in second)
 
 
 def test_a_tile_shows_its_image(qapp: object) -> None:
@@ -56,3 +68,14 @@ def test_rows_of_numbers_have_their_names(qapp: object) -> None:
     )
     painted(sheet)
     assert len(sheet.places) == 3 and sheet.places[0].top() > 0
+
+
+@pytest.mark.parametrize(("height", "each"), [(150, 2), (300, 6)])
+def test_rows_of_both_groups_find_room(qapp: object, height: int, each: int) -> None:
+    sheet = Examples()
+    sheet.show_examples(np.zeros((12, 2)), two_groups(), ("x", "y"))
+    painted(sheet, 500, height)
+    assert len(sheet.places) == 2 * each
+    told = [sheet.describe(place.center().toPoint()).split()[0] for place in sheet.places]
+    assert told == [str(index) for index in (*range(each), *range(6, 6 + each))]
+    assert sheet.places[-1].bottom() <= height + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 
 from app.look.base import Subject
@@ -76,6 +77,7 @@ def test_layers_with_dead_units_are_counted(shaped: Workspace, qtbot: QtBot) -> 
         ("classes", 0.25, "warning"),
         ("loss", 0.0, "good"),
     ]
+    assert view.bars.describe(QPoint(5, 5)) == "classes: 25 % of the units"
     assert view.table()[1] == [("classes", 0.25, pytest.approx(NAN, nan_ok=True)), ("loss", 0.0, 0.5)]
 
 

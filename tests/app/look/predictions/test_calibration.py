@@ -28,6 +28,7 @@ def test_two_bins(shaped: Workspace) -> None:
     (marks,) = [layer for layer in view.diagram.layers if isinstance(layer, Marks)]
     np.testing.assert_allclose(marks.x, [0.65, 0.95])
     np.testing.assert_allclose(marks.y, [0.6, 0.5])
+    assert (view.diagram.frame_shown.x_name, view.diagram.frame_shown.y_name) == ("confidence", "accuracy")
     (bars,) = [layer for layer in view.histogram.layers if isinstance(layer, Columns)]
     assert bars.heights.tolist() == [0, 0, 0, 0, 0, 0, 10, 0, 0, 10]
     assert view.result.error == pytest.approx((0.05 + 0.45) / 2)

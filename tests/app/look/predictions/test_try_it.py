@@ -68,7 +68,7 @@ def test_a_single_number_is_written(shaped: Workspace) -> None:
     add_line(shaped)
     view = TryIt(Subject(shaped))
     shown(view, {PROBE: answer([0.25], kind="values", classes=(), shape=(1,), column="x", target="y")})
-    assert view.single.text() == "y  0.25"
+    assert view.single.text() == "y\n0.25"
 
 
 @pytest.mark.parametrize(("shape", "drawn"), [((1, 4, 4), (4, 4)), ((3, 2, 4), (2, 4, 3))])
@@ -219,4 +219,4 @@ def test_without_the_file_numbers_stay_as_the_network_sees_them(
     assert view.inputs["numbers"].said() == "scaled, as the network sees them"
     facts = {"kind": "values", "classes": (), "shape": (1,), "column": "features", "target": "grams"}
     shown(view, {PROBE: answer([0.25], **facts)})
-    assert view.single.text() == "grams  0.25 (scaled)"
+    assert view.single.text() == "grams\n0.25 (scaled)"
