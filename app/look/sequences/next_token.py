@@ -54,7 +54,7 @@ def reads_tokens(subject: Subject) -> bool:
 def _from_sequence(subject: Subject, node_id: str) -> bool:
     book, graph = subject.workspace.shapes, subject.workspace.document.project.graph
     return book is not None and any(
-        not found.rows and (len(found.shape) == 2 or (found.dtype == "int64" and len(found.shape) == 1))
+        not found.rows and found.dtype == "int64" and len(found.shape) == 1
         for one in {node_id, *graph.ancestors(node_id)}
         for found in book.inputs(one).values()
     )

@@ -26,6 +26,7 @@ EXPECTED = {
     "hopfield-2d": ("energy-landscape", "Hebb"),
     "linear-regression": ("fit", "by gradient"),
     "graph-classes": ("graphs", "kind"),
+    "point-clouds": ("worst-and-best", "solid"),
     "karate-club": ("graphs", "club"),
     "dqn-grid": ("grid-world", "maze"),
     "word-vectors": ("nearest-words", "words"),
