@@ -21,6 +21,7 @@ from engine.look.sight import Look, evaluating
 from engine.shapes.heads import CLASSES, Head
 
 PREDICTED, RIGHT = -1, -2
+CLOUD_SIDE = 48  # pixels of the image of a cloud of points
 
 
 class _Seen(Exception):
@@ -162,3 +163,25 @@ def fewer(values: NDArray[Any], most: int = 60_000) -> NDArray[Any]:
 
 def _at_top(look: Look, node_id: str) -> bool:
     return node_id in look.program.project.graph.nodes
+
+
+def cloud_images(clouds: NDArray[np.floating], side: int = CLOUD_SIDE) -> NDArray[np.float32]:
+    """Clouds of points (n, points, 2 or 3) seen from the front: (n, side, side), the nearer the brighter.
+
+    A point at zero in all coordinates is a filling.
+    """
+    images = np.zeros((len(clouds), side, side), np.float32)
+    for image, cloud in zip(images, clouds, strict=True):
+        points = cloud[np.any(cloud != 0, axis=1)].astype(np.float64)
+        if not len(points):
+            continue
+        low, high = points.min(0), points.max(0)
+        scale = (side - 2) / max(float((high - low)[:2].max()), 1e-9)
+        across, up = ((points - (low + high) / 2)[:, :2] * scale + (side - 1) / 2).round().astype(int).T
+        near = np.ones(len(points))
+        if points.shape[1] > 2:
+            near = 0.35 + 0.65 * (points[:, 2] - low[2]) / max(float(high[2] - low[2]), 1e-9)
+        for place in np.argsort(near):  # the nearest last
+            row, column = max(1, side - 1 - up[place]), min(side - 2, across[place])
+            image[row - 1 : row + 1, column : column + 2] = near[place]
+    return images

@@ -82,7 +82,7 @@ class Overlay(Plot):
         painter.setFont(theme.font(SMALL))
         told = self._titles if both else self._titles[1:]
         longest = max(painter.fontMetrics().horizontalAdvance(words) for words in told)
-        head = HEAD if longest <= wide else 2 * HEAD - 3  # in two lines
+        head = HEAD if longest <= wide else 2 * painter.fontMetrics().lineSpacing()  # in two lines
         areas = [QRectF(index * (wide + GAP), head, wide, room.height() - head) for index in range(1 + both)]
         self._boxes = tuple(fitted(area, shape) for area in areas)
         if both:

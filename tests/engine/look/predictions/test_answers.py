@@ -8,6 +8,7 @@ from engine.catalogue import Catalogue, Emitted, Emitter, Loss, Port, Wire
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Plan
 from engine.feed.feed import Feed, Probe
+from engine.look.inputs import cloud_images
 from engine.runs.settings import Settings
 from engine.train.begin import begin_run
 from engine.train.loop import Run
@@ -168,6 +169,20 @@ def test_examples_are_images_or_numbers() -> None:
     (found,) = take(run, Probe("n5", "examples", (7, 3)))
     np.testing.assert_allclose(found.array, run.data["validation"]["image"][[7, 3]].mean(1))
     assert found.extra["rows"] == (7, 3)
+
+
+def test_a_cloud_is_seen_from_the_front_and_its_nearest_points_are_brightest() -> None:
+    corners = np.array([[-1, -1, 0], [1, -1, 0.5], [-1, 1, 1], [0, 0, 0]], np.float32)
+    image = cloud_images(corners[None], 20)[0]
+    found = [image[18, 0], image[18, 18], image[0, 0]]  # below left, below right, above left
+    np.testing.assert_allclose(found, [0.35, 0.675, 1.0], atol=1e-6)
+    assert (image > 0).sum() == 12 and image[9:11, 9:11].max() == 0  # zero is a filling
+    assert not cloud_images(np.zeros((1, 5, 3), np.float32)).any()
+
+
+def test_examples_of_clouds_are_drawn() -> None:
+    (found,) = take(run_of(gallery_project("point-clouds")), Probe("", "worst_and_best", (2,)))
+    assert found.array.shape == (4, 48, 48)
 
 
 def test_what_cannot_be_drawn_says_why() -> None:
