@@ -435,8 +435,8 @@ class Chart(Plot):
             x += width
         more = f"+{len(self._frame.legend)}"
         while 1 < len(places) < len(self._frame.legend):  # how many more there are has room behind the last
-            row, x, width = places[-1]
-            if x + width + metrics.horizontalAdvance(more) <= self.width():
+            _, left, wide = places[-1]
+            if left + wide + metrics.horizontalAdvance(more) <= self.width():
                 break
             places.pop()
         return places

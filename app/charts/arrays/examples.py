@@ -133,34 +133,33 @@ class Examples(Plot):
         lines = max(len(example.lines) for example in self._examples)
         most = max(len(members) for _, members in groups)
         for count in range(lines, 0, -1):
-            high = (self.height() + GAP) / len(groups) - head - 1
-            below = self._tiles(self.width(), high, count, most)
-            found = [(below, False)]
+            room = (self.height() + GAP) / len(groups) - head - 1
+            fitting = [self._tiles(self.width(), room, count, most, beside=False)]
             if len(groups) > 1:
                 room = self.height() + GAP - head - 1
-                found.append((self._tiles(self._part(len(groups)), room, count, most), True))
-            fitting = [one for one in found if one[0] is not None]
-            if fitting:
-                tiles, beside = max(fitting, key=lambda one: one[0][0] * min(one[0][1], ENOUGH))
-                return _Fit(*tiles[1:], count, beside)
+                fitting.append(self._tiles(self._part(len(groups)), room, count, most, beside=True))
+            if found := [fit for fit in fitting if fit is not None]:
+                return max(found, key=lambda fit: min(most, fit.columns * fit.rows) * min(fit.side, ENOUGH))
         columns = max(1, int((self.width() + GAP) // (LEAST_SIDE + GAP)))
         return _Fit(LEAST_SIDE, columns, 1, 1, False)
 
-    def _tiles(self, width: float, room: float, lines: int, most: int) -> tuple[int, float, int, int] | None:
-        """How many of `most` tiles a group shows, their side, columns, rows: the most, then the largest.
+    def _tiles(self, width: float, room: float, lines: int, most: int, *, beside: bool) -> _Fit | None:
+        """How tiles stand in a group: the most of `most`, then the largest.
 
         None where not even one row of the smallest has room.
         """
         metrics = QFontMetrics(current_theme().font(SMALL))
         words = [line for example in self._examples for line in example.lines[:lines]]
         least = min(96, max(map(metrics.horizontalAdvance, words), default=0))
-        best: tuple[int, float, int, int] | None = None
+        best: _Fit | None = None
+        shown = 0
         for side in range(LEAST_SIDE, MOST_SIDE + 1, 2):
             columns = max(1, int((width + GAP) // (max(side, least) + GAP)))
             rows = int(room // (side + lines * LINE + GAP))
             if rows < 1 or side > width:
                 break
-            best = max(best or (0, 0.0, 1, 1), (min(most, columns * rows), float(side), columns, rows))
+            if min(most, columns * rows) >= shown:
+                best, shown = _Fit(side, columns, rows, lines, beside), min(most, columns * rows)
         return best
 
     def _paint_rows(self, painter: QPainter, theme: Theme) -> None:

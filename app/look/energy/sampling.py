@@ -32,7 +32,7 @@ def has_hidden_states(subject: Subject) -> bool:
 
 def denoises(subject: Subject) -> bool:
     """Whether the node makes images out of noise step by step."""
-    book = subject.workspace.shapes
+    _, book = subject.as_trained
     arriving = None if book is None else arriving_shape(book, subject.node_id)
     return gives(subject, "denoising") and arriving is not None and prod(arriving) > MOST_NUMBERS
 

@@ -306,10 +306,24 @@ def mark_bad(field: QWidget, bad: bool) -> None:
         restyle(field)
 
 
+class _WholeLabel(QLabel):
+    """A label as high as its lines: in what scrolls, layouts don't ask how high a width makes it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", "small")
+        self.setWordWrap(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(self.width()))
+
+
 def _name_label(name: str) -> QLabel:
     """A name in as many lines as it needs, or shortened where a word of it is too long for that."""
     short = all(len(word) <= LONGEST_WORD for word in name.split())
-    named = label(name, "small", wrap=True) if short else ElidedLabel(name, "small")
+    named = _WholeLabel(name) if short else ElidedLabel(name, "small")
     named.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     return named
 

@@ -28,8 +28,9 @@ def test_both_groups_find_room(qapp: object, size: tuple[int, int]) -> None:
 
 def test_groups_stand_beside_each_other_where_that_fills_the_room(qapp: object) -> None:
     sheet = Examples()
-    sheet.show_examples(np.zeros((12, 8, 8)), two_groups())
-    painted(sheet, 740, 300)
+    told = [Example(("5 as 9 13.8 %", "loss 2.8"), True, "worst" if at < 6 else "best") for at in range(12)]
+    sheet.show_examples(np.zeros((12, 8, 8)), told)
+    painted(sheet, 740, 260)
     first, second = sheet.places[:6], sheet.places[6:]
     assert max(place.right() for place in first) < min(place.left() for place in second)
     assert first[0].top() == second[0].top()
