@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import load_catalogue
@@ -64,7 +66,9 @@ def kv_cache() -> tuple[float, str]:
     def here(cache: bool) -> Iterator[dict[str, Any]]:
         return made.states(model, batch, {**options, "cache": cache})
 
-    script: dict[str, Any] = {"__name__": "exported", "__file__": "exported.py"}
+    module = sys.modules["exported"] = ModuleType("exported")  # where a dataclass looks for its module
+    module.__file__ = "exported.py"
+    script = vars(module)
     exec(compile(export_script(project, catalogue).text, "exported.py", "exec"), script)
     alone = script["Model"]().eval()
     alone.load_state_dict(model.state_dict())
