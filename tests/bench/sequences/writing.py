@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.bench.reference import HandWritten
 
 WRITTEN = 256
-ROUNDS = 3
+ROUNDS = 2
 
 
 def wide_decoder() -> Project:
