@@ -54,9 +54,9 @@ class _Named(ast.NodeTransformer):
         return node
 
 
-def put_in(tree: ast.Module, constants: Mapping[str, ast.expr]) -> ast.Module:
-    """The tree with the file's own numbers and texts in the place of their names."""
-    plain = {name: value for name, value in constants.items() if name not in OWN and _is_plain(value)}
+def put_in(tree: ast.Module, constants: Mapping[str, ast.expr], but: Collection[str] = OWN) -> ast.Module:
+    """The tree with the file's own numbers and texts in the place of their names, `but` some of them."""
+    plain = {name: value for name, value in constants.items() if name not in but and _is_plain(value)}
     stored = {
         node.id
         for one in tree.body

@@ -26,6 +26,7 @@ class Finding:
     place: Place | None
     message: str
     node_id: str | None = None
+    line: int | None = None  # of the text that was put together
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
@@ -41,9 +42,13 @@ class Findings:
     def add(self, at: ast.AST | int | None, message: str, node_id: str | None = None) -> None:
         line = at if isinstance(at, int) or at is None else getattr(at, "lineno", None)
         place = None if line is None else self.places.get(line, Place("", line))
-        made = Finding(place, message, node_id)
+        made = Finding(place, message, node_id, line)
         if all((one.place, one.message) != (made.place, made.message) for one in self.found):
             self.found.append(made)
+
+    def lines(self) -> set[int]:
+        """The lines of the text that was put together of which something is said."""
+        return {one.line for one in self.found if one.line is not None}
 
     def in_order(self) -> list[Finding]:
         return sorted(self.found, key=lambda one: one.place or Place("", 0))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from engine.catalogue import Catalogue, Composite, Layer, Measure, NodeType, Source
 from engine.catalogue.params import ParamSpec
+from engine.catalogue.symbols import name
 from engine.errors import NeuroloomError
 from engine.importers.matching import SELF
 from engine.importers.patterns import Definitions, Pattern, pattern_of
@@ -19,6 +20,7 @@ from engine.shapes.signatures import Signature
 
 SHAPES = ((8,), (6, 8), (4, 8, 8), (1,), ())
 KINDS = ("float32", "int64")
+PLACES = ("places", "n0")  # an axis along which rows differ in length
 PER_ROW = ("", "nodes", "edges")
 
 
@@ -96,6 +98,16 @@ def _patterns(kind: type[NodeType]) -> Iterator[Pattern]:
             if found is not None:
                 arriving += [] if values else [given]
                 yield found
+            if getattr(made, "reads_lengths", False) or isinstance(made, Measure):
+                uneven = {port: _uneven(one) for port, one in given.items()}
+                found = pattern_of(made, uneven, Definitions(), None, {PLACES: name("lengths")})
+                if found is not None:
+                    yield found
+
+
+def _uneven(one: Signature) -> Signature:
+    """The same with rows that differ in length along its first axis."""
+    return replace(one, ragged=PLACES) if one.shape and not one.rows else one
 
 
 def _variants(params: Sequence[ParamSpec]) -> Iterator[dict[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, field
 
 TOKEN = re.compile(r"\d[\w.]*(?:e-\d+)?|\w+|'[^']*'|[^\w\s]")
 
@@ -40,11 +41,13 @@ class _Renamed(ast.NodeTransformer):
         return node
 
 
-def normal(body: Sequence[ast.stmt], known: Mapping[str, str] | None = None) -> list[ast.stmt]:
+def normal(
+    body: Sequence[ast.stmt], known: Mapping[str, str] | None = None, *, numbered: bool = True
+) -> list[ast.stmt]:
     """Statements without docstrings and types, their variables by numbers; `known` are other names' own."""
     kept = [one for one in deepcopy([*body]) if not _is_doc(one)]
     names: dict[str, str] = dict(known or {})
-    for one in kept:
+    for one in kept if numbered else ():
         for found in _stored(one):
             names.setdefault(found, f"v{len(names)}")
     made = [_Renamed(names).visit(one) for one in kept]
@@ -89,6 +92,26 @@ def apart(one: Sequence[str], other: Sequence[str]) -> int:
             for at in range(2, len(found)):  # a word counts with those before it: lr=0.5 is not momentum=0.5
                 counted[" ".join(found[at - 2 : at + 1])] += times
     return 1 + sum(((words - more) + (more - words)).values())
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """Names that stand for any other, and what some names are called instead."""
+
+    names: Collection[str] = ()
+    known: Mapping[str, str] = field(default_factory=dict)
+
+
+def masked(one: ast.stmt, names: Masked) -> ast.stmt:
+    """A statement without types, whose masked names are all the same."""
+    [made] = normal([one], {**dict.fromkeys(names.names, "_"), **names.known}, numbered=False)
+    return made
+
+
+def stored_in(body: Iterable[ast.stmt]) -> Iterable[str]:
+    """The names that statements set, and those of what they define."""
+    for one in body:
+        yield from _stored(one)
 
 
 def is_doc(node: ast.AST) -> bool:

@@ -147,14 +147,17 @@ class _Parts(ast.NodeTransformer):
 
 
 def _calls_layer(node: ast.AST) -> bool:
-    func = node.func if isinstance(node, ast.Call) else None
-    if isinstance(func, ast.Attribute):
-        return isinstance(func.value, ast.Name) and func.value.id == SELF
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(func, ast.Name)
-        and any(_calls_layer(one) for one in node.args)
-    )
+    """Whether a call is one of a layer, or of a function that is given a layer or what one gives."""
+    if not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(one.value for one in node.keywords)]
+    if isinstance(node.func, ast.Attribute):
+        return _is_layer(node.func)
+    return isinstance(node.func, ast.Name) and any(_is_layer(one) or _calls_layer(one) for one in given)
+
+
+def _is_layer(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == SELF
 
 
 def _within(node: ast.expr, part: ast.expr, value: ast.expr) -> ast.expr:

@@ -32,8 +32,10 @@ class Batch:
     columns: Mapping[str, tuple[str, str]]
     model: Callable[[ast.Call], list[ast.expr] | None]
     measured: Measured
+    read: set[str] = field(default_factory=set)  # the functions that were read line by line
 
     def lines(self, function: ast.FunctionDef) -> Lines:
+        self.read.add(function.name)
         names = [one.arg for one in function.args.args]
         known: dict[str, ast.expr] = {}
         if names:

@@ -98,7 +98,7 @@ def _title(function: ast.FunctionDef | None, key: str) -> str:
     if doc.startswith("Trains "):
         return ""  # the phase has the name
     said = doc.split(": trains ")[0] if ": trains " in doc else ""
-    if said and slug(said) == slug(key):
+    if (said and slug(said) == slug(key)) or key == TOTAL:
         return said
     return words(key)
 

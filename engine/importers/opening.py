@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.catalogue import Catalogue, Measure
@@ -14,7 +14,8 @@ from engine.document.graph import Link, Node, Project
 from engine.errors import ProjectFileError
 from engine.importers.arranging import arrange
 from engine.importers.classes import constructed, method, read_forward
-from engine.importers.compare import compare
+from engine.importers.comparing.differences import Reading, compare
+from engine.importers.comparing.form import form_of, plain
 from engine.importers.constants import plainly, put_in
 from engine.importers.findings import Finding, Findings, quoted_code
 from engine.importers.loading.data import default_folders, read_data
@@ -50,7 +51,8 @@ def read_project(read: Read, path: Path, catalogue: Catalogue) -> Opened:
     except SyntaxError as error:
         place = read.places.get(error.lineno or 0, f"line {error.lineno}")
         raise ProjectFileError(f"{path.name}: {place} is no Python: {error.msg}.") from error
-    tree = plainly(tree)
+    form = form_of(tree, path.suffix == ".ipynb")
+    tree = plain(plainly(tree))
     tree = put_in(tree, constants_of(tree))
     findings = Findings(dict(read.places))
     project = Project(read.title or path.stem)
@@ -67,7 +69,13 @@ def read_project(read: Read, path: Path, catalogue: Catalogue) -> Opened:
         )
     opening = _Opening(shared, roles, tree, path)
     opening.read()
-    compare(project, catalogue, tree, opening.read_by_lines(), findings, path.suffix == ".ipynb")
+    if form.weights is not None:
+        findings.add(
+            form.names_weights,
+            f"The weights in {form.weights} are no part of a project; a run begins with them by --weights.",
+        )
+    project.plan = replace(project.plan, fast=form.fast is not None)
+    compare(project, catalogue, read.text, form, opening.reading(), findings)
     arrange(project)
     return Opened(project, findings.in_order())
 
@@ -84,6 +92,7 @@ class _Opening:
         self.results: list[ast.expr] = []
         self.titles: list[str] = []
         self.called = False
+        self.batch = Batch(self.reader, {}, self._model, Measured())
         shared.book.update(shared.project)
 
     def read(self) -> None:
@@ -91,7 +100,8 @@ class _Opening:
         if roles.load is not None:
             folders = default_folders(roles.home, self.path)
             self.sources = read_data(self.reader, roles.load, self._columns(), folders)
-        batch = Batch(self.reader, self.sources.columns, self._model, Measured())
+        batch = self.batch
+        batch.columns = self.sources.columns
         measured = roles.measure or roles.functions.get("measure")
         objective = None if measured is not None else roles.functions.get("objective")
         function = measured or objective
@@ -105,16 +115,12 @@ class _Opening:
         self._unused()
         shared.book.update(shared.project)
 
-    def read_by_lines(self) -> set[str]:
-        """The functions that were read line by line, not by what is written for the project."""
-        roles = self.roles
-        named = [one.name for one in (roles.load, roles.measure, roles.main) if one is not None]
-        takers = [
-            one.name for one in roles.functions.values() if one.args.args and one.args.args[0].arg == "model"
-        ]
-        loaders = [name for name in roles.functions if name.startswith("load")]
-        train = [] if roles.train is None else [roles.train.name]
-        return {*named, *takers, *loaders, "main", "run"} - set(train)
+    def reading(self) -> Reading:
+        """What was read line by line, not by what is written for the project, and what it is called there."""
+        blocks = {name for name, found in self.shared.block_ids.items() if found}
+        parts = {key: getattr(self.roles, key) for key in ("load", "train", "batches", "evaluate", "main")}
+        names = {one.name: key for key, one in parts.items() if one is not None}
+        return Reading(self.batch.read, {self.model.name, *blocks}, {**names, self.model.name: "Model"})
 
     def _columns(self) -> list[str]:
         """The columns of a batch that the file reads anywhere."""

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.catalogue import Composite, NodeType, Source, Wire
+from engine.catalogue.axes import Ragged
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, evaluate, name
@@ -17,10 +18,12 @@ from engine.catalogue.traits import Squash
 from engine.data.portable import portable_source
 from engine.document.graph import BLOCK
 from engine.emit.carried.specialise import specialised
+from engine.emit.measuring import place_by_place
 from engine.errors import NeuroloomError
 from engine.importers.likeness import apart, lines_of
 from engine.importers.matching import HOLE
 from engine.importers.spelling import Spelling, dotted_name, signature_of, spelled
+from engine.shapes.ragged import by_places
 from engine.shapes.running import empty, values_of
 from engine.shapes.signatures import Signature, wires_of
 
@@ -124,10 +127,20 @@ def pattern_of(
     wires: Mapping[str, Signature],
     defined: Definitions,
     squashes: Mapping[str, Squash | None] | None = None,
+    lengths: Mapping[Ragged, Expr] | None = None,
 ) -> Pattern | None:
-    """What a node writes for what arrives at its ports; None where it refuses these."""
-    given = {port: _hole(port, one, (squashes or {}).get(port)) for port, one in wires.items()}
+    """What a node writes for what arrives at its ports; None where it refuses these.
+
+    `lengths` say how long rows are along axes where that differs.
+    """
+    known = lengths or {}
+    given = {
+        port: _hole(port, one, (squashes or {}).get(port), known.get(one.ragged))
+        for port, one in wires.items()
+    }
     try:
+        if known and by_places(made, wires) != dict(wires):
+            given = {port: place_by_place(one) for port, one in given.items()}
         if isinstance(made, Source):
             value = drawn(made, given["x"])
             code = NodeCode(ports={made.outputs()[0].name: value})
@@ -156,8 +169,10 @@ def _class_of(_: Composite) -> Expr:
     return name(BLOCK)()
 
 
-def _hole(port: str, found: Signature, squash: Squash | None) -> Wire:
-    return Wire(name(HOLE + port), found.shape, found.dtype, found.rows, squash)
+def _hole(port: str, found: Signature, squash: Squash | None, lengths: Expr | None) -> Wire:
+    ragged = found.ragged if lengths is not None else ()
+    hole = name(HOLE + port)
+    return Wire(hole, found.shape, found.dtype, found.rows, squash, ragged=ragged, lengths=lengths)
 
 
 def _spelled(code: NodeCode, defined: Definitions) -> Pattern:

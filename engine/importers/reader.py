@@ -9,11 +9,14 @@ from itertools import permutations
 from typing import Any
 
 from engine.catalogue import Catalogue, Composite, Layer, Measure, NodeType, Port, Source
+from engine.catalogue.axes import Ragged
 from engine.catalogue.identifiers import slug
-from engine.document.edits import AddNodes, Rename
+from engine.catalogue.symbols import Expr, name
+from engine.document.edits import AddNodes, Edit, Rename
 from engine.document.graph import BLOCK, Link, Node, Project
+from engine.emit.batching import lengths_in
 from engine.errors import NeuroloomError
-from engine.importers.findings import Findings, quoted_code
+from engine.importers.findings import Finding, Findings, quoted_code
 from engine.importers.fitting import fitted
 from engine.importers.likely import Likely, calls_in, likely
 from engine.importers.matching import HOLE, Binding, difference, size
@@ -24,12 +27,14 @@ from engine.importers.trees import (
     as_there,
     attributes,
     cuts,
+    replaced,
     shown_tree,
     values_in,
     with_names,
     with_variables,
 )
 from engine.shapes.inside import last_squash, within
+from engine.shapes.ragged import filled_axes
 from engine.shapes.shapes import ShapeBook
 from engine.shapes.signatures import Signature
 from engine.values import Value
@@ -65,6 +70,15 @@ class Found:
     port: str
     cost: int
     pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What was read up to some line."""
+
+    edits: int
+    known: tuple[dict[str, Any], ...]
+    findings: list[Finding]
 
 
 @dataclass(slots=True)
@@ -117,7 +131,7 @@ class Reader:
         self.owners: dict[str, str] = {}  # layers that are taken: the node that keeps each
         self.turn = 0  # which function is being read; the same line in two functions is one node
         self.line: ast.AST | None = None
-        self.named: dict[str, str] = {}
+        self._undo: list[Edit] = []  # what takes back each change of the project, in order
 
     # -- the graph
 
@@ -135,7 +149,7 @@ class Reader:
         """A new node with its wires; returns its id."""
         node = Node(self.project.new_id(), type_id, name, params, shares=shares)
         links = [Link(*out, node.id, port) for port, out in wires.items()]
-        AddNodes((node,), tuple(links), self.scope).apply(self.project)
+        self._undo.append(AddNodes((node,), tuple(links), self.scope).apply(self.project))
         self.book.update(self.view(), {node.id})
         return node.id
 
@@ -143,7 +157,7 @@ class Reader:
         """Call a node so, where that becomes the name that it has in the file."""
         node = self.project.node(node_id)
         if name and name != node.name and (not node.name or slug(name) == slug(node.name)):
-            Rename(node_id, name).apply(self.project)
+            self._undo.append(Rename(node_id, name).apply(self.project))
             self.book.update(self.view(), {node_id})
 
     def place(self, out: Out) -> ast.Name:
@@ -181,7 +195,9 @@ class Reader:
             return self.place(known_port[0])
         found, cut = self._best(tree)
         if found is None:
-            return self.place((self._unknown(tree), "output"))
+            out = (self._unknown(cut), "output")
+            self.known[f"port {key}"] = (out, self.turn)
+            return self.place(out)
         return self._kept(cut, found, name, key)
 
     def gives(self, tree: ast.expr) -> bool:
@@ -201,12 +217,28 @@ class Reader:
             marked = {f"{PLACE}inner{at}": one for at, one in enumerate(inner)}
             trial = self._outside(tree, marked)
             if trial is not None:
+                before = self._state()
                 values = {key: self.value(one) for key, one in marked.items()}
                 read = spelled(with_names(trial, values))
                 again = self.explained(read)
                 if again is not None:
                     return again, read
+                self._go_back(before)  # what is inside of an unknown line is part of it
         return found, tree
+
+    def _state(self) -> _State:
+        known = tuple(dict(one) for one in (self.places, self.known, self.owners))
+        return _State(len(self._undo), known, [*self.shared.findings.found])
+
+    def _go_back(self, state: _State) -> None:
+        """Take back all that was read since."""
+        graph = self.project.graph_of(self.scope)
+        there = {*graph.nodes}
+        while len(self._undo) > state.edits:
+            self._undo.pop().apply(self.project)
+        self.places, self.known, self.owners = (dict(one) for one in state.known)
+        self.shared.findings.found[:] = state.findings
+        self.book.update(self.view(), there)
 
     def _outside(self, tree: ast.expr, marked: Mapping[str, ast.expr]) -> ast.expr | None:
         """The tree with what is inside as variables, where something writes what is left."""
@@ -219,11 +251,13 @@ class Reader:
         best: Found | None = None
         constructors = self._constructors(tree)
         attribute = next(iter(attributes(tree)), "")
+        said = {ast.dump(one.tree): ast.Name("lengths", ast.Load()) for one in self._lengths().values()}
+        asked = replaced(tree, said) if said else tree
         kinds: list[type[NodeType]]
         if attribute in self.made.blocks and self.shared.composite is not None:
             kinds = [self.shared.composite]
         else:
-            kinds = self.shared.likely.types(calls_in([tree, *constructors]), *(among or (Layer, Source)))
+            kinds = self.shared.likely.types(calls_in([asked, *constructors]), *(among or (Layer, Source)))
             if not kinds and constructors:
                 kinds = self.shared.likely.types(calls_in(constructors), *(among or (Layer, Source)))
         for one in kinds:
@@ -233,6 +267,14 @@ class Reader:
                 if best.cost == 0:
                     break
         return best if best is not None and self._near(best, tree) else None
+
+    def _lengths(self) -> dict[Ragged, Expr]:
+        """How long rows are, as the file says it, along axes of the data where that differs."""
+        if self.scope:
+            return {}
+        found = filled_axes(self.project.graph, self.book)
+        told = {axis: lengths_in(one.column, name(self.place(one.place).id)) for axis, one in found.items()}
+        return {axis: Expr(spelled(one.tree)) for axis, one in told.items()}
 
     def _near(self, found: Found, tree: ast.expr) -> bool:
         """Whether what a node would write is the same call of the same layer, some numbers apart."""
@@ -308,6 +350,7 @@ class Reader:
                 port: last_squash(self.view(), self.book, self.places[one]) for port, one in guess.items()
             }
         kept: dict[str, Found] = {}
+        lengths = self._lengths()
 
         def cost(values: Mapping[str, Value]) -> int | None:
             try:
@@ -316,7 +359,7 @@ class Reader:
                     made.bind(self.project)
             except NeuroloomError:
                 return None
-            pattern = pattern_of(made, arriving, self.shared.defined, squashes)
+            pattern = pattern_of(made, arriving, self.shared.defined, squashes, lengths)
             if pattern is None:
                 return None
             found = self._compared(kind, values, pattern, tree, guess)

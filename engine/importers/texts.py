@@ -77,6 +77,8 @@ def _modules(folder: Path) -> Iterator[tuple[str, str]]:
         raise ProjectFileError(
             f"{folder.name} holds no package that was exported: there is no model.py in it."
         )
+    if (found / "__init__.py").is_file():
+        yield "", _title(_text(found / "__init__.py"))
     for name in PARTS:
         if (found / name).is_file():
             yield name, _text(found / name)
@@ -106,7 +108,7 @@ def _joined(parts: list[tuple[str, str]]) -> Read:
     title = ""
     for name, text in parts:
         if not name:
-            title = title or text.splitlines()[0].lstrip("# ").strip()
+            title = title or text.partition("\n")[0].lstrip("# ").strip()
             continue
         title = title or _title(text)
         dropped = _own_imports(text)
