@@ -183,9 +183,17 @@ def _beside_drawn(made: Assembly, source: str) -> Place:
 
 
 def procedure_parts(
-    made: Assembly, offers: Sequence[Offer], holds: Sequence[str], home: str, threads: int | None
+    made: Assembly,
+    offers: Sequence[Offer],
+    holds: Sequence[str],
+    home: str,
+    threads: int | None,
+    safe: bool = False,
 ) -> list[list[Statement]]:
-    """What a script has for its procedures: a function each, their options, and what runs them."""
+    """What a script has for its procedures: a function each, their options, and what runs them.
+
+    Where it comes with `safe` weights, in the format of safetensors, they are read as well as its own.
+    """
     if not offers:
         return []
     functions, parts = procedure_functions(made, offers)
@@ -196,7 +204,7 @@ def procedure_parts(
         table.append("    }),")
     reads = any(reads_rows(part) for part in parts)
     parts.append(nested([*table, "}"]))
-    parts.append(_run_lines(made, offers, holds, home, threads, reads))
+    parts.append(_run_lines(made, offers, holds, home, threads, reads, safe))
     return parts
 
 
@@ -264,6 +272,7 @@ def _run_lines(
     home: str,
     threads: int | None,
     reads: bool,
+    safe: bool,
 ) -> list[Statement]:
     learner = next((found for one in offers if (found := learner_of(made, one))), "")
     first = _rows_of(offers[0]) if offers else [0]
@@ -271,6 +280,8 @@ def _run_lines(
         RUN,
         holds=bool(holds) and (reads or bool(learner)),
         reads=reads,
+        safe=safe,
+        kind=quoted("as --save writes them" + (", or .safetensors" if safe else "")),
         learns=bool(learner) and not reads,
         batch="batch" if reads else "{}",
         home=home,
@@ -293,11 +304,10 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help=$kind)
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])  #? reads
     parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")  #? reads
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = $device
     parser.add_argument("--device", default=device)
@@ -310,17 +320,16 @@ def run(name: str, words: Sequence[str]) -> None:
     load.__globals__["$learner"] = keeping($learner, $tokenisers)  #? learner
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(weights_of(args.weights))  #? safe
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))  #? not safe
         load($given)  # learns the tokens  #? learns
         columns = load($given)[args.split]  #? single
         columns = as_long(load($given)[args.split])  #? streams
-        batch = rows_of(columns, args.rows, args.input)  #? reads
+        batch = rows_of(columns, args.rows, None)  #? reads
         torch.manual_seed(args.seed)  #: SEEDED
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, $batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:  #? reads
-        parser.error(f"The data have no {error}.")  #? reads
     except (OSError, ValueError) as error:
         parser.error(str(error))
 '''

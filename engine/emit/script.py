@@ -214,7 +214,7 @@ def write_script(
         parts += functions
     elif trains:
         parts.append(main_lines(project, holds, home, weights, threads, players))
-        parts += procedure_parts(made, offered, holds, home, threads)
+        parts += procedure_parts(made, offered, holds, home, threads, weights is not None)
     else:
         parts.append(model_only_lines(made, weights))
     needed += [as_long] if offered and len(made.streams) > 1 else []

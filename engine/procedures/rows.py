@@ -54,7 +54,10 @@ def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None =
 
 
 def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
+    """Some rows of a split's columns, by number.
+
+    Where there is a `path`, those of a JSON file {column: rows} in their place.
+    """
     if path is not None:
         given = json.loads(path.read_text("utf-8"))
         return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}

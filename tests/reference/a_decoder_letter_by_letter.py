@@ -1,6 +1,6 @@
 """A decoder, letter by letter
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python a_decoder_letter_by_letter.py --data FOLDER --epochs 12
     python a_decoder_letter_by_letter.py generate --weights FILE
@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -52,10 +51,8 @@ def portions(text: str, most: int = 100_000) -> list[str]:
 def beams(
     read: Callable[..., Tensor], window: Tensor, length: int, width: int
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents.
-
-    The first `width` are kept, parents are of those. `read` gives scores (N, V). Source: Graves, 2012.
-    """
+    """After each token the 2 `width` likeliest continuations (M, n), their log-probabilities and parents."""
+    # Source: Graves, 2012.
     found = torch.empty(1, 0, dtype=torch.int64)
     total = torch.zeros(1, dtype=torch.float64)
     parents: Tensor | None = None
@@ -74,11 +71,7 @@ def beams(
 def next_probabilities(
     scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0
 ) -> Tensor:
-    """The probabilities (V,) float64 on the CPU from which a token is drawn, by scores (V,).
-
-    Only the `top_k` likeliest tokens count, all for 0 (Fan, Lewis and Dauphin, 2018), and of these the fewest
-    whose probabilities come to `top_p` (nucleus sampling: Holtzman et al., 2020).
-    """
+    """The probabilities (V,) float64 on the CPU from which a token is drawn, by scores (V,)."""
     scores = scores.double().cpu() / temperature
     if 0 < top_k < len(scores):
         outside = scores.argsort(descending=True, stable=True)[top_k:]
@@ -106,13 +99,7 @@ def continued(
     width: int,
     prompt: str,
 ) -> Iterator[dict[str, Any]]:
-    """Tokens after a window (1, T), one by one, then the whole text.
-
-    A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
-    of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
-    `read` gives scores (N, V) for texts (N, n) that grow; `known` holds the tokeniser, where it has been
-    learned. Errors: `ValueError` for a `prompt` without one.
-    """
+    """Tokens after a window (1, T), one by one, then the whole text."""
     text, name = window[:1], known[0].text if known else str
     if prompt and not known:
         raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
@@ -146,12 +133,7 @@ def continued(
 
 
 class GrowingText:
-    """The scores (N, V) of what comes next after texts (N, n) that grow by one token at each call.
-
-    Once they are longer than `longest`, the last half of that is read again. With `cache` each token is read
-    once: layers with a method `read_on(x, kept)` get only the steps that are new and what they have kept,
-    such as keys and values, at first None. `scores` gives (N, V) for tokens (N, T) by a call of the model.
-    """
+    """The scores (N, V) of what comes next after texts (N, n) that grow by one token at each call."""
 
     def __init__(
         self, scores: Callable[[Tensor], Tensor], longest: int, model: nn.Module, cache: bool
@@ -210,11 +192,8 @@ def written_on(
     yield from continued(GrowingText(scores, window.shape[1], model, cache), window, known, **options)
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -238,14 +217,6 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 def keeping(learn: Any, kept: list[Any]) -> Any:
     """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
 
@@ -266,10 +237,8 @@ def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:
 
 
 class LearnedPositions(nn.Module):
-    """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers.
-
-    Source: Gehring and others, 2017.
-    """
+    """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers."""
+    # Source: Gehring and others, 2017.
 
     def __init__(self, steps: int, size: int, joined: bool = False) -> None:
         super().__init__()
@@ -286,11 +255,8 @@ class LearnedPositions(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
-
-    Queries, keys and values of all heads come from one projection, laid out as in `nn.MultiheadAttention`.
-    Source: Vaswani and others, 2017.
-    """
+    """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself."""
+    # Source: Vaswani and others, 2017.
 
     def __init__(self, features: int, heads: int = 4, causal: bool = True) -> None:
         super().__init__()
@@ -583,7 +549,7 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument(
         "--data",
         type=Path,
@@ -592,7 +558,6 @@ def run(name: str, words: Sequence[str]) -> None:
     )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -603,15 +568,13 @@ def run(name: str, words: Sequence[str]) -> None:
     load.__globals__["learned_characters"] = keeping(learned_characters, TOKENISERS)
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

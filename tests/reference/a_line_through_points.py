@@ -38,18 +38,14 @@ def columns_of(
     }
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -64,13 +60,13 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 def load_line(
     device: str,
     *,
-    slope: float=2.0,
-    intercept: float=1.0,
-    noise: float=0.3,
-    rows: int=100,
-    validation: float=0.2,
-    test: float=0.2,
-    seed: int=0,
+    slope: float = 2.0,
+    intercept: float = 1.0,
+    noise: float = 0.3,
+    rows: int = 100,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """A line with noise as {split: {"x": (N, 1), "y": (N, 1)}}: y = slope x + intercept + noise N(0, 1)."""
     draw = torch.Generator().manual_seed(seed)
@@ -85,12 +81,7 @@ def l1(weights: Sequence[Tensor], strength: float) -> Tensor | float:
 
 
 def with_zeros(optimiser: torch.optim.Optimizer, strength: float) -> torch.optim.Optimizer:
-    """The optimiser, changed so that an L1 penalty of this strength in its loss ends at exact zeros.
-
-    The slope of |w| jumps at 0, so that plain steps swing across it for ever. Here a step that would change
-    a weight's sign ends at 0, and a weight leaves 0 only where the rest of the loss is steeper than
-    `strength`, whatever momentum it had. Biases and norms (fewer than two axes) have no penalty.
-    """
+    """The optimiser, changed so that an L1 penalty of this strength in its loss ends at exact zeros."""
     weights = [one for group in optimiser.param_groups for one in group["params"] if one.ndim >= 2]
     before: list[torch.Tensor] = []
 
@@ -115,11 +106,8 @@ def with_zeros(optimiser: torch.optim.Optimizer, strength: float) -> torch.optim
 
 
 class LeastSquares(nn.Module):
-    """A linear layer whose weights minimise |A w - y|² + λ |w|² on centred data, the bias unpunished.
-
-    x (N, inputs) -> (N, outputs). Where many weights do equally well it takes the smallest. Solved by an
-    orthogonal factorisation of A: AᵀA would square its condition. Source: Bishop 2006, §3.1.
-    """
+    """A linear layer whose weights minimise |A w - y|² + λ |w|² on centred data, the bias unpunished."""
+    # Source: Bishop 2006, §3.1.
 
     def __init__(self, inputs: int, outputs: int, ridge: float = 0.0) -> None:
         super().__init__()

@@ -27,27 +27,14 @@ class Config:
 CONFIG = Config()
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -62,14 +49,14 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 def load_mixture(
     device: str,
     *,
-    weights: tuple[float, ...]=(0.5, 0.3, 0.2),
-    x: tuple[float, ...]=(-2.0, 0.0, 2.0),
-    y: tuple[float, ...]=(0.0, 1.0, 0.0),
-    deviations: tuple[float, ...]=(0.5, 0.3, 0.8),
-    rows: int=1000,
-    validation: float=0.2,
-    test: float=0.2,
-    seed: int=0,
+    weights: tuple[float, ...] = (0.5, 0.3, 0.2),
+    x: tuple[float, ...] = (-2.0, 0.0, 2.0),
+    y: tuple[float, ...] = (0.0, 1.0, 0.0),
+    deviations: tuple[float, ...] = (0.5, 0.3, 0.8),
+    rows: int = 1000,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}."""
     draw = torch.Generator().manual_seed(seed)
@@ -83,7 +70,10 @@ def load_mixture(
     height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
     density = (height * (-far / 2).exp()).sum(1, keepdim=True)
     columns = {"point": point.float(), "component": component, "density": density.float()}
-    return columns_of(columns, stratified_split(component, validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(component, validation, test, seed).items()
+    }
 
 
 def shares(responsibilities: Tensor) -> Tensor:
@@ -92,10 +82,7 @@ def shares(responsibilities: Tensor) -> Tensor:
 
 
 class Covariances(nn.Module):
-    """The covariances of K Gaussian components: deviations (N, K, D) -> log-densities (N, K).
-
-    They begin as the identity; `ridge` is added to every variance that is learned.
-    """
+    """The covariances of K Gaussian components: deviations (N, K, D) -> log-densities (N, K)."""
 
     def __init__(self, components: int, features: int, ridge: float = 1e-6) -> None:
         super().__init__()
@@ -119,10 +106,8 @@ class Covariances(nn.Module):
 
 
 class Means(nn.Module):
-    """The means of K Gaussian components: how far a point lies from each, x (N, D) -> (N, K, D).
-
-    Source of the update: Dempster, Laird and Rubin 1977.
-    """
+    """The means of K Gaussian components: how far a point lies from each, x (N, D) -> (N, K, D)."""
+    # Source of the update: Dempster, Laird and Rubin 1977.
 
     def __init__(self, features: int, components: int = 3, spread: float = 1.0) -> None:
         super().__init__()

@@ -36,26 +36,20 @@ class Config:
 CONFIG = Config()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
 class ClassToken(nn.Module):
-    """A learned step before each sequence: (N, T, F) gives (N, T + 1, F).
-
-    Source: Devlin, Chang, Lee and Toutanova, 2018.
-    """
+    """A learned step before each sequence: (N, T, F) gives (N, T + 1, F)."""
+    # Source: Devlin, Chang, Lee and Toutanova, 2018.
 
     def __init__(self, features: int) -> None:
         super().__init__()
@@ -75,6 +69,7 @@ def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:
 
 class LearnedPositions(nn.Module):
     """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers."""
+    # Source: Gehring and others, 2017.
 
     def __init__(self, steps: int, size: int, joined: bool = False) -> None:
         super().__init__()
@@ -87,6 +82,7 @@ class LearnedPositions(nn.Module):
 
 class SelfAttention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself."""
+    # Source: Vaswani and others, 2017.
 
     def __init__(self, features: int, heads: int = 4, causal: bool = True) -> None:
         super().__init__()
@@ -107,10 +103,7 @@ class SelfAttention(nn.Module):
 
 
 def patches(x: Tensor, height: int, width: int) -> Tensor:
-    """Images (N, C, H, W) as sequences (N, P, C · height · width) of patches, row by row.
-
-    Within a patch numbers lie channel by channel, then row by row.
-    """
+    """Images (N, C, H, W) as sequences (N, P, C · height · width) of patches, row by row."""
     return F.unfold(x, (height, width), stride=(height, width)).transpose(1, 2)
 
 

@@ -1,6 +1,6 @@
 """An agent in a grid world
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python an_agent_in_a_grid_world.py
     python an_agent_in_a_grid_world.py play --weights FILE
@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -45,15 +44,6 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
     }
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def random_transitions(
     world: Any, rows: int, device: str, validation: float, test: float, seed: int
 ) -> dict[str, dict[str, Tensor]]:
@@ -69,20 +59,15 @@ def random_transitions(
         state, _ = world.reset(options={"reset_mask": ended | cut_off})
     columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
     order = split_at_random(rows, validation=validation, test=test, seed=seed)
-    return columns_of(columns, order, device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in order.items()
+    }
 
 
 class GridWorld(nn.Module):
-    """`agents` side by side, each in a grid of its own, moved by 0 up, 1 right, 2 down and 3 left.
-
-    `layout` has a letter a cell, rows from above with "/" between them: "." is free, "#" a wall, "S" a start,
-    "G" a goal and "O" a pit; without a start an episode begins in any free cell. A move slips to each side
-    with half of the probability `slip`; walls and borders stop it. Each move is worth `step`, one into a goal
-    or pit is worth `goal` or `pit` more and ends the episode. After `limit` moves it is cut off.
-
-    It speaks Gymnasium's interface of vector environments whose agents are reset by a mask. States are rows
-    (agents, cells) with a 1 at the cell. Source: Russell and Norvig, 1995; Sutton and Barto, 1998.
-    """
+    """`agents` side by side, each in a grid of its own, moved by 0 up, 1 right, 2 down and 3 left."""
+    # Source: Russell and Norvig, 1995; Sutton and Barto, 1998.
 
     states: Tensor
     ways: Tensor
@@ -165,7 +150,7 @@ class GridWorld(nn.Module):
 
 
 def load_grid_world(
-    device: str, *, rows: int=1000, validation: float=0.1, test: float=0.1, seed: int=0
+    device: str, *, rows: int = 1000, validation: float = 0.1, test: float = 0.1, seed: int = 0
 ) -> dict[str, dict[str, Tensor]]:
     """Transitions of a random agent in a grid world with these options, as `random_transitions`."""
     return random_transitions(
@@ -187,11 +172,8 @@ def load_grid_world(
 
 
 class Follow:
-    """Moves the weights of `layer` to those of `leader` by a fraction `rate` of the way; 1 copies them.
-
-    What it returns is how far they were apart: the root of the mean of the squared differences. Source:
-    copied now and then: Mnih et al., 2015; a little each time: Lillicrap et al., 2016.
-    """
+    """Moves the weights of `layer` to those of `leader` by a fraction `rate` of the way; 1 copies them."""
+    # Source: copied now and then: Mnih et al., 2015; a little each time: Lillicrap et al., 2016.
 
     def __init__(self, layer: nn.Module, leader: nn.Module, rate: float = 1.0) -> None:
         self.layer, self.leader, self.rate = layer, leader, rate
@@ -217,12 +199,8 @@ class LinearExploration:
 
 
 class Replay(nn.Module):
-    """`agents` act in an environment, and the last `memory` transitions are kept to draw batches from.
-
-    `environment(agents, **options)` makes one. Whatever it holds is a buffer, so that weights, checkpoints
-    and a run that goes on have all of it. What a turn draws comes from the number of the turn and the seed
-    that was drawn when the model was made: several processes see the same. Source: Lin, 1992.
-    """
+    """`agents` act in an environment, and the last `memory` transitions are kept to draw batches from."""
+    # Source: Lin, 1992.
 
     seed: Tensor
     turn: Tensor
@@ -265,10 +243,7 @@ class Replay(nn.Module):
         return draws
 
     def move(self, scores: Callable[[Tensor], Tensor], explore: float, draws: torch.Generator) -> Tensor:
-        """Let each agent act once: the best action, or any with the probability `explore`.
-
-        Returns the returns of the episodes that ended, (n,).
-        """
+        """Let each agent act once: the best action, or any with the probability `explore`."""
         best = scores(self.now).argmax(1)
         count = len(self.now)
         any_one = torch.randint(len(self.world.actions), (count,), generator=draws).to(best.device)
@@ -306,13 +281,8 @@ class Replay(nn.Module):
 
 
 class Rollout:
-    """Lets the agents of a replay act `moves` times, then puts transitions drawn from it into the batch.
-
-    `scores(model, state)` are those of the actions (agents, actions), `explore(turn)` is the probability of a
-    random action. Before the first turn agents move at random until there are transitions for a batch. What
-    it returns is the mean return of the episodes that ended in this turn, or of those that ended last; the
-    weight is how many ended. Source: Mnih et al., 2015.
-    """
+    """Lets the agents of a replay act `moves` times, then puts transitions drawn from it into the batch."""
+    # Source: Mnih et al., 2015.
 
     def __init__(
         self,
@@ -354,11 +324,7 @@ def played(
     moves: int,
     explore: float,
 ) -> Iterator[dict[str, Any]]:
-    """One episode of one agent, which takes the best action, or any with the probability `explore`.
-
-    Each move yields the state before it, what the actions are worth there, which was taken and what it
-    earned, and what the episode has earned so far. The last one says how it ended.
-    """
+    """One episode of one agent, which takes the best action, or any with the probability `explore`."""
     world = replay.make(1, **replay.options).to(replay.now.device)
     state, _ = world.reset(seed=int(torch.randint(2**31, (), generator=draws)))
     earned = 0.0
@@ -400,15 +366,7 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
-def temporal_difference_target(reward: Tensor, end: Tensor, values: Tensor, discount: float=0.99) -> Tensor:
+def temporal_difference_target(reward: Tensor, end: Tensor, values: Tensor, discount: float = 0.99) -> Tensor:
     """What a value ought to be by what followed, (N, 1); no gradient flows through it."""
     best = values.argmax(1, keepdim=True)
     return (reward + discount * (1 - end) * values.gather(1, best)).detach()
@@ -616,7 +574,7 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -627,7 +585,7 @@ def run(name: str, words: Sequence[str]) -> None:
     torch.set_num_threads(1)
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):

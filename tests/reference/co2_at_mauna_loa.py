@@ -1,6 +1,6 @@
 """CO2 at Mauna Loa
 
-Exported from Neuroloom. Needs torch, numpy, polars and safetensors only.
+Exported from Neuroloom. Needs torch, numpy and polars only.
 
     python co2_at_mauna_loa.py --data FOLDER --epochs 30
     python co2_at_mauna_loa.py forecast --weights FILE
@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -49,11 +48,8 @@ def running_free(
         yield {"step": step, "value": value[0]}
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -75,14 +71,6 @@ def state_in_words(state: dict[str, Any]) -> str:
             value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
         words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
     return "  ".join(words)
-
-
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
 
 
 class Model(nn.Module):
@@ -265,13 +253,12 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
     )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -281,15 +268,13 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

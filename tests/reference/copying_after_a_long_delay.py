@@ -41,27 +41,19 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
     }
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def load_copying(
     device: str,
     *,
-    symbols: int=8,
-    length: int=10,
-    delay: int=100,
-    rows: int=4000,
-    validation: float=0.1,
-    test: float=0.1,
-    seed: int=0,
+    symbols: int = 8,
+    length: int = 10,
+    delay: int = 100,
+    rows: int = 4000,
+    validation: float = 0.1,
+    test: float = 0.1,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """Rows as {split: {"tokens": (N, T), "answer": (N, T), "recall": (N, T)}}, T = 2 `length` + `delay`."""
+    # Source: Hochreiter and Schmidhuber, 1997; Arjovsky, Shah and Bengio, 2016.
     draw = torch.Generator().manual_seed(seed)
     kept = torch.randint(symbols, (rows, length), generator=draw)
     tokens = torch.full((rows, 2 * length + delay), symbols)
@@ -72,14 +64,15 @@ def load_copying(
     recall = answer.where(answer != symbols, -100)
     columns = {"tokens": tokens, "answer": answer, "recall": recall}
     splits = split_at_random(rows, validation=validation, test=test, seed=seed)
-    return columns_of(columns, splits, device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in splits.items()
+    }
 
 
 def linear_scan(factor: Tensor, added: Tensor) -> Tensor:
-    """The states of h[t] = factor[t] · h[t-1] + added[t] from h = 0, all (N, T, H), in log2 T rounds.
-
-    Each round joins neighbours twice as far apart. Source: Hillis and Steele, 1986; Blelloch, 1990.
-    """
+    """The states of h[t] = factor[t] · h[t-1] + added[t] from h = 0, all (N, T, H), in log2 T rounds."""
+    # Source: Hillis and Steele, 1986; Blelloch, 1990.
     apart = 1
     while apart < added.shape[1]:
         joined = added[:, apart:] + factor[:, apart:] * added[:, :-apart]
@@ -91,12 +84,8 @@ def linear_scan(factor: Tensor, added: Tensor) -> Tensor:
 
 
 class LRU(nn.Module):
-    """A linear recurrence of complex numbers, each turned and shrunk by a factor inside the unit disc.
-
-    (N, T, F) gives outputs (N, T, F): z ← λ z + γ B x, y = Re(C z) + D x, with λ = exp(-exp(ν) + i θ) and
-    γ = √(1 - |λ|²). Moduli begin between `least` and `most`, with as much area in each ring.
-    Source: Orvieto and others, 2023.
-    """
+    """A linear recurrence of complex numbers, each turned and shrunk by a factor inside the unit disc."""
+    # Source: Orvieto and others, 2023.
 
     def __init__(self, features: int, hidden: int, least: float = 0.0, most: float = 1.0) -> None:
         super().__init__()
@@ -138,11 +127,9 @@ def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
 
 
 def remembering(lstm: nn.LSTM, steps: int) -> nn.LSTM:
-    """An LSTM whose cells begin to keep what they hold for 2 to `steps` steps, each for as long as another.
-
-    The bias of a forget gate is ln u with u even in 1..`steps` - 1, that of the input gate -ln u: the cell
-    loses 1 / (1 + u) at each step. Source: Tallec and Ollivier, 2018.
-    """
+    """An LSTM whose cells begin to keep what they hold for 2 to `steps` steps, each for as long as
+    another."""
+    # Source: Tallec and Ollivier, 2018.
     with torch.no_grad():
         for name, bias in lstm.named_parameters():
             if name.startswith("bias"):

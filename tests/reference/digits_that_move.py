@@ -56,27 +56,14 @@ def at_places(rows: Tensor, places: Tensor) -> Tensor:
     return rows.gather(1, before) * (1 - fraction) + rows.gather(1, before + 1) * fraction
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -91,14 +78,14 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 def load_shifted_digits(
     device: str,
     *,
-    shift: int=48,
-    stretch: float=0.4,
-    noise: float=0.25,
-    shear: float=0.75,
-    rows: int=4000,
-    validation: float=0.2,
-    test: float=0.2,
-    seed: int=0,
+    shift: int = 48,
+    stretch: float = 0.4,
+    noise: float = 0.25,
+    shear: float = 0.75,
+    rows: int = 4000,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """Digits as curves of 40 numbers, as {split: {"signal": (N, 1, 40), "digit": (N,)}}."""
     draw = torch.Generator().manual_seed(seed)
@@ -118,7 +105,10 @@ def load_shifted_digits(
     signal = signal - tilt * torch.linspace(-0.5, 0.5, 72)
     signal = at_places(signal, torch.linspace(0, 71, 40).expand(rows, 40))
     columns = {"signal": signal[:, None], "digit": label}
-    return columns_of(columns, stratified_split(label, validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(label, validation, test, seed).items()
+    }
 
 
 class Model(nn.Module):

@@ -1,6 +1,6 @@
 """GAN on digits
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python gan_on_digits.py --data FOLDER
     python gan_on_digits.py sample --weights FILE
@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -39,18 +38,14 @@ class Config:
 CONFIG = Config()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -110,22 +105,16 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 def loss_of_discriminator(real: Tensor, generated: Tensor) -> Tensor:
     """The discriminator's loss on its scores for real and generated examples."""
+    # Source: Goodfellow et al. 2014; for the others Mao et al. 2017, Lim and Ye 2017, Arjovsky et al. 2017.
     believed = F.binary_cross_entropy_with_logits(real, torch.full_like(real, 1.0))
     return believed + F.binary_cross_entropy_with_logits(generated, torch.zeros_like(generated))
 
 
 def loss_of_generator(generated: Tensor) -> Tensor:
     """The generator's loss on the discriminator's scores for generated examples."""
+    # Source: Goodfellow et al. 2014.
     return F.softplus(-generated).mean()
 
 
@@ -340,7 +329,7 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -350,7 +339,7 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):

@@ -37,37 +37,14 @@ def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
     return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
-def curve(x: Tensor) -> Tensor:
-    """The value of a curve at x in -1..1."""
-    return torch.sin(math.pi * x)
-
-
-def noise_over(x: Tensor) -> Tensor:
-    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
-    return torch.ones_like(x)
-
-
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -82,13 +59,13 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 def load_curve(
     device: str,
     *,
-    noise: float=0.25,
-    gap_from: float=0.0,
-    gap_to: float=0.0,
-    rows: int=300,
-    validation: float=0.2,
-    test: float=0.2,
-    seed: int=0,
+    noise: float = 0.25,
+    gap_from: float = 0.0,
+    gap_to: float = 0.0,
+    rows: int = 300,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
     if gap_to - gap_from >= 2:
@@ -99,11 +76,14 @@ def load_curve(
     x = 2 * torch.rand(rows, 1, generator=draw) - 1
     if gap_from < gap_to:
         x = around_gap((x + 1) / 2, gap_from, gap_to)
-    value = curve(x)
+    value = torch.sin(math.pi * x)
     clean = value
-    deviation = noise * noise_over(x)
+    deviation = noise * torch.ones_like(x)
     columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(torch.zeros(rows), validation, test, seed).items()
+    }
 
 
 class Fitted(nn.Module):
@@ -118,14 +98,8 @@ class Fitted(nn.Module):
 
 
 class GaussianProcess(Fitted):
-    """What every smooth function through the rows would say of a new one: a mean, and how far to trust it.
-
-    x (N, inputs) -> mean (N, outputs) and logarithm of the variance (N, outputs) of a new observation. The
-    kernel is s² exp(-|x - x'|² / 2 l²) with noise of deviation n on each observation; targets are centred.
-    With `tune`, s, l and n are those that make the rows most likely. Of more than `most` rows, as many are
-    taken evenly.
-    Source: Rasmussen and Williams 2006, algorithm 2.1 and §5.4.
-    """
+    """What every smooth function through the rows would say of a new one: a mean, and how far to trust it."""
+    # Source: Rasmussen and Williams 2006, algorithm 2.1 and §5.4.
 
     rows: Tensor
     factor: Tensor
@@ -203,10 +177,7 @@ class GaussianProcess(Fitted):
 
 
 def gaussian_likelihood(mean: Tensor, log_variance: Tensor, target: Tensor, least: float = 1e-3) -> Tensor:
-    """Half of v + (target - mean)² exp(-v), averaged; v is the log variance, at least log(`least`).
-
-    The three have the same shape. Without the constant log(2 π) / 2.
-    """
+    """Half of v + (target - mean)² exp(-v), averaged; v is the log variance, at least log(`least`)."""
     v = log_variance.clamp(min=math.log(least))
     return ((v + (target - mean) ** 2 * (-v).exp()) / 2).mean()
 

@@ -55,10 +55,7 @@ def scrambled(x: Tensor) -> Tensor:
 
 
 def fixed_draws(tokens: Tensor, seed: int) -> Tensor:
-    """Three numbers in [0, 1) for each token (N, ..., T), as if drawn, from its row's tokens and the seed.
-
-    Returns (3, N, ..., T), the same on every device.
-    """
+    """Three numbers in [0, 1) for each token (N, ..., T), as if drawn, from its row's tokens and the seed."""
     place = torch.arange(tokens.shape[-1], device=tokens.device)
     row = scrambled(tokens + scrambled(place + seed)).sum(-1, keepdim=True)
     drawn = [scrambled(scrambled(row + number) + place) for number in (1, 2, 3)]
@@ -66,17 +63,8 @@ def fixed_draws(tokens: Tensor, seed: int) -> Tensor:
 
 
 class MaskTokens(nn.Module):
-    """Hides a fraction `rate` of the tokens (N, ..., T): gives (tokens, targets), both of that shape.
-
-    Tokens 0 to 4 are special (filling, unknown, begin, end, mask) and never picked. Of the picked ones a
-    fraction `hidden` becomes the mask, a fraction `swapped` any token from 5 up to `size`, the rest stays; at
-    least one is picked in each row that has any. Targets are the tokens as they were where picked, elsewhere
-    -100, which no loss counts.
-
-    While training, torch's random numbers pick again each time; after, the picks depend on nothing but the
-    row's own tokens and `seed`, so that every evaluation asks the same, in whatever batches and order.
-    Source: Devlin, Chang, Lee and Toutanova, 2018.
-    """
+    """Hides a fraction `rate` of the tokens (N, ..., T): gives (tokens, targets), both of that shape."""
+    # Source: Devlin, Chang, Lee and Toutanova, 2018.
 
     def __init__(
         self, size: int, rate: float = 0.15, hidden: float = 0.8, swapped: float = 0.1, seed: int = 0

@@ -1,6 +1,6 @@
 """Hopfield net in the plane
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python hopfield_net_in_the_plane.py
     python hopfield_net_in_the_plane.py recall_hebb --weights FILE
@@ -20,7 +20,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -33,11 +32,6 @@ class Config:
 CONFIG = Config()
 
 
-def stored_patterns() -> Tensor:
-    """Rows of -1 and 1 to store: a few in 2-D or 3-D, or ten digits of 8 × 8."""
-    return torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-
-
 def columns_of(
     columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
 ) -> dict[str, dict[str, Tensor]]:
@@ -48,10 +42,10 @@ def columns_of(
 
 
 def load_patterns(
-    device: str, *, noise: float=0.3, copies: int=20, seed: int=0
+    device: str, *, noise: float = 0.3, copies: int = 20, seed: int = 0
 ) -> dict[str, dict[str, Tensor]]:
     """Patterns as {split: {"start": (N, n), "stored": (N, n)}}."""
-    patterns = stored_patterns()
+    patterns = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
     many = patterns.repeat(copies, 1)
     draw = torch.Generator().manual_seed(seed)
     moved = (many + noise * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
@@ -85,11 +79,8 @@ def recalled(
         before = state
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -113,22 +104,9 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 class Hopfield(nn.Module):
-    """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1)).
-
-    One step is x <- a(W x + b) with a saturating line or a sign, for all units at once or one after another.
-    Designs: "Hebbian" W = Σ s sᵀ, without its diagonal unless that is kept, "pseudo-inverse" W = S S⁺
-    (projection onto the patterns), "saturating" (Li, Michel and Porod: no unwanted stable states among few
-    patterns). Source: Hopfield 1982; saturating units: Hopfield 1984.
-    """
+    """Remembers patterns: a start (N, units) falls towards one of them; gives (state, energy (N, 1))."""
+    # Source: Hopfield 1982; saturating units: Hopfield 1984.
 
     def __init__(
         self,
@@ -166,10 +144,7 @@ class Hopfield(nn.Module):
         return torch.where(total == 0, before, torch.sign(total))
 
     def energy(self, x: Tensor) -> Tensor:
-        """-½ xᵀWx - bᵀx + Σ ∫ a⁻¹, (N, 1): the integral is 0 for signs, ½ x² for a line up to its ends.
-
-        A saturating unit never leaves -1 to 1; beyond, the integral is infinite.
-        """
+        """-½ xᵀWx - bᵀx + Σ ∫ a⁻¹, (N, 1): the integral is 0 for signs, ½ x² for a line up to its ends."""
         energies = -x * (x @ self.weight.T / 2 + self.bias)
         if self.activation == "saturating":
             energies = energies + torch.where(x.abs() <= 1, x.square() / 2, math.inf)
@@ -348,10 +323,9 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -361,15 +335,13 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

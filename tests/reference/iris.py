@@ -41,18 +41,14 @@ def scikit_learn_set() -> tuple[Tensor, Tensor]:
     return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -80,7 +76,7 @@ def columns_of(
 
 
 def load_iris(
-    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+    device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> dict[str, dict[str, Tensor]]:
     """Iris as {split: {"features": (N, 4), "species": (N,) of 3 classes}}."""
     features, species = scikit_learn_set()

@@ -113,10 +113,8 @@ def split_by_class(
 
 
 class Fitted:
-    """What was found in the training rows: `change` changes rows (n, ...), `undo` gives back what they were.
-
-    `each` says that every number is changed by itself, so that it keeps its place and its name.
-    """
+    """What was found in the training rows: `change` changes rows (n, ...), `undo` gives back what they
+    were."""
 
     def __init__(
         self, change: Callable[[Tensor], Tensor], undo: Callable[[Tensor], Tensor], each: bool = True
@@ -146,11 +144,6 @@ def moments(splits: dict[str, dict[str, Any]], axes: tuple[int, ...]) -> tuple[T
     return mean + shift, (squares / n - shift.square()).clamp(min=0).sqrt()
 
 
-def axes_of() -> tuple[int, ...]:
-    """The axes that share their statistics, for values of `dimensions` axes with the rows'."""
-    return (0,)
-
-
 class Changed(Lazy):
     """A lazy column whose rows are changed as they are read; `change` keeps (rows, ...) as it is or not."""
 
@@ -177,7 +170,7 @@ def change_all(splits: dict[str, dict[str, Any]], found: Fitted) -> Fitted:
 
 def standardise(splits: dict[str, dict[str, Any]]) -> Fitted:
     """Standard deviations from the mean; what never varies becomes 0."""
-    mean, deviation = moments(splits, axes_of())
+    mean, deviation = moments(splits, (0,))
     scale = torch.where(deviation > 1e-12, deviation, 1.0)
 
     def change(x: Tensor) -> Tensor:
@@ -197,7 +190,7 @@ def neighbour_sums(nodes: Tensor, edges: Tensor, weights: Tensor | None = None) 
     return arriving.new_zeros(nodes.shape).index_add(0, edges[:, 1], arriving)
 
 
-def convolved(nodes: Tensor, edges: Tensor, weights: Tensor | None=None) -> Tensor:
+def convolved(nodes: Tensor, edges: Tensor, weights: Tensor | None = None) -> Tensor:
     """Each node and what comes into it, added up as if each led to itself as well."""
     weights = nodes.new_ones(len(edges)) if weights is None else weights
     source, target = edges.unbind(1)

@@ -37,18 +37,14 @@ class Config:
 CONFIG = Config()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 

@@ -39,10 +39,7 @@ CONFIG = Config()
 
 
 def filled_up(found: list[np.ndarray[Any, Any]], length: int, ends: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,).
-
-    What is longer is cut at its end; with `ends` every text begins with [begin] and ends with [end].
-    """
+    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,)."""
     tokens = np.zeros((len(found), length), np.int64)
     lengths = np.zeros(len(found), np.int64)
     for row, ids in enumerate(found):
@@ -65,11 +62,7 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
 
 
 def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
-    """The batch without places that its longest row does not have.
-
-    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
-    (N, T, ...) that it is about. One place at least stays.
-    """
+    """The batch without places that its longest row does not have."""
     found = dict(batch)
     for told, columns in filled.items():
         lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
@@ -98,11 +91,8 @@ def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
 
 
 def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, Any]:
-    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's end.
-
-    It is 0 behind the end of a row. One that reads both ways begins at the end. A row without any place
-    counts as one of a single place.
-    """
+    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's
+    end."""
     ends = lengths.clamp(min=1).cpu()
     packed = nn.utils.rnn.pack_padded_sequence(x, ends, batch_first=True, enforce_sorted=False)
     output, state = layer(packed)

@@ -38,25 +38,6 @@ def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
     return torch.where(at < gap_from, at, at + (gap_to - gap_from))
 
 
-def curve(x: Tensor) -> Tensor:
-    """The value of a curve at x in -1..1."""
-    return torch.sin(math.pi * x)
-
-
-def noise_over(x: Tensor) -> Tensor:
-    """How strong noise is at x in -1..1, 1 in the mean: alike everywhere, or as `spread` says."""
-    return torch.ones_like(x)
-
-
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def evenly(n: int, count: int) -> Tensor:
     """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
     return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
@@ -83,13 +64,13 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 def load_curve(
     device: str,
     *,
-    noise: float=0.25,
-    gap_from: float=0.0,
-    gap_to: float=0.0,
-    rows: int=300,
-    validation: float=0.2,
-    test: float=0.2,
-    seed: int=0,
+    noise: float = 0.25,
+    gap_from: float = 0.0,
+    gap_to: float = 0.0,
+    rows: int = 300,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
     if gap_to - gap_from >= 2:
@@ -99,13 +80,16 @@ def load_curve(
     x = torch.linspace(-1, 1, rows)[:, None]
     if gap_from < gap_to:
         x = around_gap((x + 1) / 2, gap_from, gap_to)
-    value = curve(x)
+    value = torch.sin(math.pi * x)
     clean = value
     value = (value - value.mean()) / value.std(correction=0)
     clean = (1 - noise) * value
-    deviation = noise * noise_over(x)
+    deviation = noise * torch.ones_like(x)
     columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(torch.zeros(rows), validation, test, seed).items()
+    }
 
 
 class Model(nn.Module):

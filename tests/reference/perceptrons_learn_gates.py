@@ -27,19 +27,13 @@ class Config:
 CONFIG = Config()
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
     """The same rows as every split: of so few, none can be spared."""
     rows = torch.arange(len(next(iter(columns.values()))))
-    return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in dict.fromkeys(("train", "validation", "test"), rows).items()
+    }
 
 
 def load_gates(device: str) -> dict[str, dict[str, Tensor]]:
@@ -53,13 +47,8 @@ def load_gates(device: str) -> dict[str, dict[str, Tensor]]:
 
 
 class Perceptron(nn.Module):
-    """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one.
-
-    x (N, inputs) -> (N, units) of -1 and 1, or of 0 and 1 where `low` is 0. Weights begin at zero.
-    `updates` counts the mistakes so far: at most R² / γ² where a boundary with margin γ exists, R the length
-    of the longest row, both with the bias as one more input of 1.
-    Source: Rosenblatt 1958; the bound: Novikoff 1962.
-    """
+    """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one."""
+    # Source: Rosenblatt 1958; the bound: Novikoff 1962.
 
     updates: Tensor
 

@@ -35,10 +35,7 @@ CONFIG = Config()
 
 
 def class_files(folder: Path, ends: tuple[str, ...]) -> list[tuple[Path, str, str]]:
-    """Files below a folder whose names end so, as (file, class, split), in order; links are not followed.
-
-    The class is the first folder's name that is not a split's; a folder `train` or `test` is a split.
-    """
+    """Files below a folder whose names end so, as (file, class, split), in order; links are not followed."""
     splits = {"train": "train", "test": "test", "val": "validation", "valid": "validation"}
     splits["validation"] = "validation"
     found, left = [], [folder]

@@ -33,10 +33,7 @@ CONFIG = Config()
 def split_as_drawn(
     n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
 ) -> dict[str, Tensor]:
-    """Every class of `keys` alike in every split; a point stays in its split while others are added.
-
-    The j-th point of a class goes by the fraction of (j + 1) · golden ratio, which fills 0..1 evenly.
-    """
+    """Every class of `keys` alike in every split; a point stays in its split while others are added."""
     classes = torch.zeros(n, dtype=torch.int64) if keys is None else keys
     place = torch.zeros(n, dtype=torch.float64)
     for one in sorted(set(classes.tolist())):

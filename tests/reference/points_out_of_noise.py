@@ -1,6 +1,6 @@
 """Points out of noise
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python points_out_of_noise.py --epochs 200
     python points_out_of_noise.py sample --weights FILE
@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -45,27 +44,14 @@ def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor
     return torch.stack([x, y], 1) + jitter, side
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -78,12 +64,21 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 
 
 def load_points(
-    device: str, *, rows: int=400, noise: float=0.1, validation: float=0.2, test: float=0.2, seed: int=0
+    device: str,
+    *,
+    rows: int = 400,
+    noise: float = 0.1,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
     point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
     columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return columns_of(columns, stratified_split(side, validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(side, validation, test, seed).items()
+    }
 
 
 def denoised(
@@ -98,12 +93,7 @@ def denoised(
     steps: int,
     noise: float,
 ) -> Iterator[dict[str, Any]]:
-    """`count` examples (count, *shape) from time 1 to time 0.
-
-    `noise_in(x, time)` says which noise is in x, `schedule.kept(time)` how much of the variance is the
-    example's. With `noise` 1 each step adds as much new noise as the way there had (Ho, Jain and Abbeel
-    2020), with 0 none, and the first draw decides the way (Song, Meng and Ermon 2021).
-    """
+    """`count` examples (count, *shape) from time 1 to time 0."""
     x = torch.randn((count, *shape), generator=draws).to(weight)
     yield {"step": 0, "time": 1.0, "samples": x}
     for step in range(1, steps + 1):
@@ -137,21 +127,8 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 class Diffusion(nn.Module):
-    """Mixes examples with noise: all example at time 0, almost all noise at time 1.
-
-    x, noise (N, ...) and time (N, 1) in 0..1 -> √a x + √(1 - a) noise, with a of the time. "cosine" falls
-    evenly (Nichol and Dhariwal 2021), "linear" is the limit of a thousand steps whose variance grows evenly
-    (Ho, Jain and Abbeel 2020; Song et al. 2021).
-    """
+    """Mixes examples with noise: all example at time 0, almost all noise at time 1."""
 
     def __init__(self, schedule: str = "cosine") -> None:
         super().__init__()
@@ -175,6 +152,7 @@ class Diffusion(nn.Module):
 
 def waves(x: Tensor, count: int, period: float) -> Tensor:
     """sin and cos of 2π k x / period for k = 1 to `count`: (N, ..., F) to (N, ..., F · 2 count)."""
+    # Source: Rahimi and Recht, 2007; Mildenhall and others, 2020.
     k = torch.arange(count, device=x.device)
     k = 1.0 + k
     angle = (2 * math.pi / period) * x[..., None] * k
@@ -340,7 +318,7 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -350,7 +328,7 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):

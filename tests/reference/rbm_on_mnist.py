@@ -1,6 +1,6 @@
 """RBM on MNIST
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python rbm_on_mnist.py --data FOLDER
     python rbm_on_mnist.py gibbs --weights FILE
@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -37,18 +36,14 @@ class Config:
 CONFIG = Config()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -58,10 +53,7 @@ def drawn_bits(probabilities: Tensor, draws: torch.Generator) -> Tensor:
 
 
 def emptied(start: Tensor, held: Tensor, draws: torch.Generator | None = None) -> Tensor:
-    """`start` (N, visible) without the values of units that are not `held` (visible,).
-
-    They are 0, or 0 and 1 with equal probability where a generator draws them.
-    """
+    """`start` (N, visible) without the values of units that are not `held` (visible,)."""
     rest = torch.zeros_like(start)
     return torch.where(held, start, rest if draws is None else drawn_bits(rest + 0.5, draws))
 
@@ -74,13 +66,8 @@ def gibbs_states(
     draws: torch.Generator,
     held: Tensor | None = None,
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible): (probabilities, v, h) of each.
-
-    `hidden_of` and `visible_of` give probabilities. The start comes first; h was drawn from the v beside it.
-    Units where `held` (visible,) is true keep the values of the start: the others are filled in given them.
-    The first hidden states come from the whole start, so what is to be filled in must be emptied there
-    (`emptied`). Source: Hinton 2002.
-    """
+    """Rounds of h ~ p(h | v), v ~ p(v | h) from `start` (N, visible): (probabilities, v, h) of each."""
+    # Source: Hinton 2002.
     states = start
     hidden = drawn_bits(hidden_of(states), draws)
     yield start, states, hidden
@@ -106,11 +93,8 @@ def gibbs_chain(
         yield {"step": step, "visible": visible, "state": states, "hidden": hidden}
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -134,22 +118,9 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 class RBM(nn.Module):
-    """Two layers of binary units with links between the layers only, p(v, h) ∝ exp(vᵀWᵀh + aᵀv + bᵀh).
-
-    v (N, visible) in 0..1 -> (hidden probabilities (N, hidden), reconstruction (N, visible)).
-    It learns by contrastive divergence: `k` Gibbs steps from the data, or from `chains` states of its own
-    that go on from batch to batch (persistent). Source: Hinton 2002;
-    Tieleman 2008.
-    """
+    """Two layers of binary units with links between the layers only, p(v, h) ∝ exp(vᵀWᵀh + aᵀv + bᵀh)."""
+    # Source: Hinton 2002; Tieleman 2008.
 
     chain: Tensor
 
@@ -189,11 +160,7 @@ class RBM(nn.Module):
         return watched
 
     def pseudo_likelihood(self, v: Tensor, units: int = 16) -> Tensor:
-        """Σᵢ log p(vᵢ | the rest), the mean over the rows, from some units i that are drawn for each row.
-
-        A unit is turned with the others kept: log p(vᵢ | the rest) = log σ(F(turned) - F(v)). Of thousands
-        of images of 784 pixels the mean has a deviation of about 1, of 32 images ten times as much.
-        """
+        """Σᵢ log p(vᵢ | the rest), the mean over the rows, from some units i that are drawn for each row."""
         total = v @ self.weight.T + self.hidden_bias
         own, found = F.softplus(total).sum(1), torch.zeros_like(v[:, 0])
         for _ in range(units):
@@ -352,11 +319,10 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -366,15 +332,13 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

@@ -41,27 +41,14 @@ def scikit_learn_set() -> tuple[Tensor, Tensor]:
     return torch.tensor(values).double(), torch.tensor(target).double()
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -74,7 +61,7 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 
 
 def load_digits(
-    device: str, *, validation: float=0.2, test: float=0.2, seed: int=0
+    device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
 ) -> dict[str, dict[str, Tensor]]:
     """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
     pixels, digit = scikit_learn_set()
@@ -85,7 +72,10 @@ def load_digits(
         "digit": digit.long(),
         "odd": (digit % 2).float()[:, None],
     }
-    return columns_of(columns, stratified_split(digit, validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(digit, validation, test, seed).items()
+    }
 
 
 class Residual(nn.Module):

@@ -1,6 +1,6 @@
 """Stacked autoencoder
 
-Exported from Neuroloom. Needs torch, numpy and safetensors only.
+Exported from Neuroloom. Needs torch and numpy only.
 
     python stacked_autoencoder.py --data FOLDER
     python stacked_autoencoder.py interpolate --weights FILE
@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -38,18 +37,14 @@ class Config:
 CONFIG = Config()
 
 
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -77,11 +72,8 @@ def walked(
     yield from decoded(decode, between(codes[0], codes[1], count), shape)
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -103,14 +95,6 @@ def state_in_words(state: dict[str, Any]) -> str:
             value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
         words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
     return "  ".join(words)
-
-
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
 
 
 class Model(nn.Module):
@@ -365,11 +349,10 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0, 1], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -379,15 +362,13 @@ def run(name: str, words: Sequence[str]) -> None:
 
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

@@ -40,27 +40,14 @@ def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor
     return torch.stack([x, y], 1) + jitter, side
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def evenly(n: int, count: int) -> Tensor:
-    """Which `count` of `n` places in a row, spread evenly, as (n,) of yes and no."""
-    return (torch.arange(n + 1) * count // max(n, 1)).diff() > 0
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
     order = torch.randperm(n, generator=shuffle)
     by_class = labels[order].argsort(stable=True)
     held = torch.zeros(n, dtype=torch.bool)
-    held[by_class] = evenly(n, round(fraction * n))  # so that each class gives its part
+    # so that each class gives its part
+    held[by_class] = (torch.arange(n + 1) * round(fraction * n) // max(n, 1)).diff() > 0
     return order[~held], order[held]
 
 
@@ -73,12 +60,21 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
 
 
 def load_points(
-    device: str, *, rows: int=400, noise: float=0.1, validation: float=0.2, test: float=0.2, seed: int=0
+    device: str,
+    *,
+    rows: int = 400,
+    noise: float = 0.1,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
 ) -> dict[str, dict[str, Tensor]]:
     """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
     point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
     columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return columns_of(columns, stratified_split(side, validation, test, seed), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in stratified_split(side, validation, test, seed).items()
+    }
 
 
 class Fitted(nn.Module):
@@ -93,13 +89,8 @@ class Fitted(nn.Module):
 
 
 class SupportVectors(Fitted):
-    """The boundary with the widest margin, held by the few rows that touch it or lie beyond.
-
-    x (N, inputs) -> (N, 1), above 0 for the class 1; for more than two classes (N, classes), each against the
-    rest. Solves the dual, max Σ a - ½ Σ a a' y y' k(x, x') with 0 <= a <= C and Σ a y = 0, where k is
-    exp(-γ |x - x'|²) or x·x'. `support` marks the training rows that hold the boundary.
-    Source: Cortes and Vapnik 1995.
-    """
+    """The boundary with the widest margin, held by the few rows that touch it or lie beyond."""
+    # Source: Cortes and Vapnik 1995.
 
     rows: Tensor
     weights: Tensor

@@ -27,19 +27,13 @@ class Config:
 CONFIG = Config()
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
     """The same rows as every split: of so few, none can be spared."""
     rows = torch.arange(len(next(iter(columns.values()))))
-    return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
+    return {
+        split: {name: values[at].to(device) for name, values in columns.items()}
+        for split, at in dict.fromkeys(("train", "validation", "test"), rows).items()
+    }
 
 
 def load_worked_example(device: str) -> dict[str, dict[str, Tensor]]:
@@ -49,15 +43,8 @@ def load_worked_example(device: str) -> dict[str, dict[str, Tensor]]:
 
 
 class DeltaRule(nn.Module):
-    """A net with one layer or two that learns by the delta rule, every product written out.
-
-    x (N, inputs) -> (N, outputs). Hidden units are sigmoids, outputs are linear or sigmoids. Without hidden
-    units this is Widrow and Hoff's Adaline. Row i of a weight matrix holds the bias of unit i, then a weight
-    for each input; `start` are the first weights in that order, layer after layer.
-    `slope` says which slope the output's delta takes: its own, or the sigmoid's (which for
-    a linear output is no longer the gradient of the loss).
-    Source: Widrow and Hoff 1960; Rumelhart, Hinton and Williams 1986.
-    """
+    """A net with one layer or two that learns by the delta rule, every product written out."""
+    # Source: Widrow and Hoff 1960; Rumelhart, Hinton and Williams 1986.
 
     def __init__(
         self,

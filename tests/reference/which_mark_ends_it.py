@@ -73,11 +73,7 @@ def split_by_class(
 
 
 def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
-    """The batch without places that its longest row does not have.
-
-    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
-    (N, T, ...) that it is about. One place at least stays.
-    """
+    """The batch without places that its longest row does not have."""
     found = dict(batch)
     for told, columns in filled.items():
         lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
@@ -87,14 +83,9 @@ def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]
     return found
 
 
-def masked_sums(x: Tensor, mask: Tensor) -> Tensor:
-    """The sum over the places (N, T, F) where the mask (N, T) is not 0, (N, F)."""
-    return torch.where(mask[..., None] != 0, x, 0.0).sum(1)
-
-
 def masked_means(x: Tensor, mask: Tensor) -> Tensor:
     """The mean over the places (N, T, F) where the mask (N, T) is not 0, (N, F); 0 where there are none."""
-    return masked_sums(x, mask) / (mask != 0).sum(1, keepdim=True).clamp(min=1)
+    return torch.where(mask[..., None] != 0, x, 0.0).sum(1) / (mask != 0).sum(1, keepdim=True).clamp(min=1)
 
 
 class Model(nn.Module):

@@ -70,17 +70,8 @@ def picked(weights: Tensor, drawn: Tensor) -> Tensor:
 
 
 class SkipGram(nn.Module):
-    """Draws pairs of words from rows of tokens (N, T), and `negatives` other words K for each pair.
-
-    Gives the words (N, P, 1), their neighbours followed by the others (N, P, 1 + K), and which of these are
-    neighbours (N, P, 1, 1 + K), P pairs a row. A neighbour at a distance d of at most `window` is drawn with
-    a weight of `window` + 1 - d; both words with the square root of `often` over their frequency where that
-    is below 1; the others with their frequency to the power of 3/4. Tokens 0 to 4 are special and not drawn.
-
-    Frequencies are those of the tokens that came in while training. Then torch's random numbers draw again
-    each time; after, the draws depend on nothing but the row's own tokens and `seed`.
-    Source: Mikolov, Sutskever, Chen, Corrado and Dean, 2013.
-    """
+    """Draws pairs of words from rows of tokens (N, T), and `negatives` other words K for each pair."""
+    # Source: Mikolov, Sutskever, Chen, Corrado and Dean, 2013.
 
     def __init__(
         self,

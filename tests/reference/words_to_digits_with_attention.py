@@ -1,6 +1,6 @@
 """Words to digits, with attention
 
-Exported from Neuroloom. Needs torch, numpy, polars and safetensors only.
+Exported from Neuroloom. Needs torch, numpy and polars only.
 
     python words_to_digits_with_attention.py --data FOLDER --epochs 15
     python words_to_digits_with_attention.py translate --weights FILE
@@ -25,7 +25,6 @@ import numpy as np
 import polars as pl
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 
@@ -41,10 +40,7 @@ CONFIG = Config()
 
 
 def filled_up(found: list[np.ndarray[Any, Any]], length: int, ends: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,).
-
-    What is longer is cut at its end; with `ends` every text begins with [begin] and ends with [end].
-    """
+    """Token numbers of texts as (N, length), 1 where there is a token (N, length), and how many (N,)."""
     tokens = np.zeros((len(found), length), np.int64)
     lengths = np.zeros(len(found), np.int64)
     for row, ids in enumerate(found):
@@ -67,11 +63,7 @@ def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dic
 
 
 def without_filling(batch: dict[str, Tensor], filled: Mapping[str, Sequence[str]]) -> dict[str, Tensor]:
-    """The batch without places that its longest row does not have.
-
-    For each column of lengths (N,), or of a mask (N, T) of ones and then zeros, `filled` names the columns
-    (N, T, ...) that it is about. One place at least stays.
-    """
+    """The batch without places that its longest row does not have."""
     found = dict(batch)
     for told, columns in filled.items():
         lengths = batch[told] if batch[told].dim() == 1 else batch[told].sum(1)
@@ -85,6 +77,7 @@ def translated(
     scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, *, method: str, width: int
 ) -> Iterator[dict[str, Any]]:
     """The second text behind its begin token, token by token up to the end token (3) or the longest."""
+    # Source: Sutskever, Vinyals and Le, 2014. `known` ends with the tokeniser, where it has been learned.
     name = known[-1].text if known else str
     found = torch.zeros_like(window[:1])
     found[:, 0] = window[0, 0]
@@ -117,11 +110,8 @@ def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
     return {name: column[:1].expand(count, *column.shape[1:]) for name, column in batch.items()}
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, or those of a JSON file {column: rows}."""
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
+def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
+    """Some rows of a split's columns, by number."""
     count = len(next(iter(columns.values())))
     if not all(0 <= row < count for row in rows):
         raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
@@ -145,14 +135,6 @@ def state_in_words(state: dict[str, Any]) -> str:
     return "  ".join(words)
 
 
-def weights_of(path: Path) -> dict[str, Tensor]:
-    """The weights in a .safetensors file, or in one of `torch.save`, by name."""
-    if path.suffix == ".safetensors":
-        return load_file(path)
-    found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 def keeping(learn: Any, kept: list[Any]) -> Any:
     """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
 
@@ -171,6 +153,7 @@ def places_there(lengths: Tensor, count: int) -> Tensor:
 
 class Attention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps of a memory (N, S, M) whose keys fit its query."""
+    # Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
 
     scale: float | None = None  # of the scores: 1 / √D
 
@@ -224,10 +207,8 @@ class Attention(nn.Module):
 
 
 class AdditiveAttention(Attention):
-    """Attention whose score is a small network of query and key: v · tanh(q + k).
-
-    Source: Bahdanau, Cho and Bengio, 2015.
-    """
+    """Attention whose score is a small network of query and key: v · tanh(q + k)."""
+    # Source: Bahdanau, Cho and Bengio, 2015.
 
     def __init__(self, features: int, memory: int, heads: int = 4, **options: Any) -> None:
         super().__init__(features, memory, heads, **options)
@@ -245,11 +226,8 @@ class AdditiveAttention(Attention):
 
 
 def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, Any]:
-    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's end.
-
-    It is 0 behind the end of a row. One that reads both ways begins at the end. A row without any place
-    counts as one of a single place.
-    """
+    """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's
+    end."""
     ends = lengths.clamp(min=1).cpu()
     packed = nn.utils.rnn.pack_padded_sequence(x, ends, batch_first=True, enforce_sorted=False)
     output, state = layer(packed)
@@ -258,10 +236,7 @@ def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, A
 
 
 def real_places(x: Tensor, lengths: Tensor) -> Tensor:
-    """The places (M, ...) that rows (N, T, ...) have, one row after the other; lengths (N,) say how many.
-
-    Where no row has any, the first of the first row stands for them.
-    """
+    """The places (M, ...) that rows (N, T, ...) have, one row after the other; lengths (N,) say how many."""
     there = torch.arange(x.shape[1], device=x.device) < lengths[:, None]
     there[0, 0] |= ~there.any()
     return x[there]
@@ -494,13 +469,12 @@ def run(name: str, words: Sequence[str]) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
     procedure, options = PROCEDURES[name]
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them, or .safetensors")
+    parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds numbers.tsv"
     )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--input", type=Path, help="JSON of {column: rows}, in place of rows")
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
@@ -511,15 +485,13 @@ def run(name: str, words: Sequence[str]) -> None:
     load.__globals__["learned_words"] = keeping(learned_words, TOKENISERS)
     try:
         model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))
+        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows, args.input)
+        batch = rows_of(columns, args.rows)
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
             print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
-    except KeyError as error:
-        parser.error(f"The data have no {error}.")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

@@ -6,6 +6,7 @@ import ast
 import copy
 import io
 import re
+import textwrap
 import tokenize
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -14,6 +15,11 @@ from engine.emit.statements import INDENT, WIDTH
 from engine.emit.wrap import wrapped
 
 Block = ast.If | ast.For | ast.While | ast.With | ast.Try | ast.FunctionDef | ast.ClassDef
+SOURCE = re.compile(
+    r"Sources?: .*|Source of .*"
+)  # the end of a docstring that says where something comes from
+SPACED = "\0"  # where a default stands behind a type
+HEADED = (ast.FunctionDef, ast.ClassDef)
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 
 
@@ -23,17 +29,37 @@ def reprinted(text: str, tree: ast.FunctionDef | ast.ClassDef) -> str:
 
 
 class Doc(ast.Pass):
-    """A docstring that has become shorter."""
+    """A docstring that has become shorter: what something is, and where that comes from."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: str = "") -> None:
         super().__init__()
-        self.text = text
+        self.text, self.source = text, source
+
+
+def with_short_docs(tree: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Leave one sentence of each docstring in a definition, and its source; whether any became shorter."""
+    found = False
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.FunctionDef(body=[ast.Expr(value=ast.Constant(value=str() as doc)), *rest])
+                | ast.ClassDef(body=[ast.Expr(value=ast.Constant(value=str() as doc)), *rest])
+            ) if "\n\n" in doc:
+                first, _, others = doc.partition("\n\n")
+                said = SOURCE.search(" ".join(others.split()))
+                node.body = [
+                    Doc(" ".join(first.split()), said.group() if said else ""),
+                    *(rest or [ast.Pass()]),
+                ]
+                found = True
+    return found
 
 
 class _Printing:
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
-        self._written = {_place(node): ast.dump(node) for node in _statements(ast.parse(text))}
+        self._nodes = {_place(node): node for node in _statements(ast.parse(text))}
+        self._written = {place: ast.dump(node) for place, node in self._nodes.items()}
         self._comments: dict[int, str] = {}  # behind code, or on lines of their own
         self._own: set[int] = set()
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -64,20 +90,31 @@ class _Printing:
         elif isinstance(one, BLOCKS):
             yield from self._compound(one, pad)
         elif isinstance(one, Doc):
-            whole = f'{" " * pad}"""{one.text}"""'
-            yield from [whole] if len(whole.split("\n")[-1]) <= WIDTH else [whole[:-3], f'{" " * pad}"""']
+            yield from self._doc(one, " " * pad)
         else:
             *most, last = _fitting(wrapped(" " * pad + ast.unparse(one), WIDTH))
             comment = self._comments.get(getattr(one, "end_lineno", 0), "")
             fits = f"{last}  {comment}" if comment else last
-            yield from (*most, fits if len(fits) <= WIDTH else last)
+            if len(fits) <= WIDTH:
+                yield from (*most, fits)
+            else:
+                yield from (" " * pad + comment, *most, last)
+
+    def _doc(self, one: Doc, pad: str) -> Iterator[str]:
+        whole = f'{pad}"""{one.text} {one.source}"""' if one.source else f'{pad}"""{one.text}"""'
+        if len(whole) <= WIDTH:
+            yield whole
+            return
+        *lines, last = textwrap.wrap(f'"""{one.text}', WIDTH - 3, initial_indent=pad, subsequent_indent=pad)
+        yield from (*lines, f'{last}"""')
+        yield from textwrap.wrap(one.source, WIDTH, initial_indent=f"{pad}# ", subsequent_indent=f"{pad}# ")
 
     def _as_written(self, one: ast.stmt, pad: int) -> Iterator[str]:
-        first = one.lineno
-        if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and one.decorator_list:
-            first = one.decorator_list[0].lineno
-        moved = pad - one.col_offset
-        for line in self._lines[first - 1 : one.end_lineno]:
+        yield from self._moved(_first(one) - 1, one.end_lineno or one.lineno, pad - one.col_offset)
+
+    def _moved(self, begin: int, end: int, moved: int) -> Iterator[str]:
+        """Lines as they were written, moved to the right or left."""
+        for line in self._lines[begin:end]:
             if moved >= 0:
                 yield " " * moved + line if line.strip() else line
             else:
@@ -86,7 +123,7 @@ class _Printing:
     def _compound(self, one: Block, pad: int, word: str = "") -> Iterator[str]:
         yield from self._head(one, pad, word)
         if isinstance(one, (ast.FunctionDef, ast.ClassDef)):
-            yield from self.block(_shorter_doc(one.body), pad + INDENT)
+            yield from self.block(one.body, pad + INDENT)
             return
         yield from self.block(one.body, pad + INDENT)
         if isinstance(one, ast.Try):
@@ -106,6 +143,14 @@ class _Printing:
             yield from self.block(one.finalbody, pad + INDENT)
 
     def _head(self, one: ast.stmt, pad: int, word: str) -> Iterator[str]:
+        before = self._nodes.get(_place(one))
+        if isinstance(one, HEADED) and isinstance(before, HEADED) and _heading(one) == _heading(before):
+            end = before.body[0].lineno - 1
+            while end in self._own:
+                end -= 1
+            if end >= before.lineno:
+                yield from self._moved(_first(one) - 1, end, pad - one.col_offset)
+                return
         bare = copy.copy(one)
         empty: dict[str, list[ast.stmt]] = {"body": [ast.Pass()], "orelse": [], "finalbody": []}
         for name, value in empty.items():
@@ -114,7 +159,9 @@ class _Printing:
         if isinstance(bare, ast.Try):
             yield f"{' ' * pad}try:"
             return
-        *heads, _ = ast.unparse(ast.fix_missing_locations(bare)).split("\n")
+        if isinstance(bare, ast.FunctionDef):
+            bare.args = _spaced(bare.args)
+        *heads, _ = ast.unparse(ast.fix_missing_locations(bare)).replace(f"={SPACED}", " = ").split("\n")
         comment = self._comments.get(getattr(one, "lineno", 0), "") if len(heads) == 1 else ""
         for head in heads:
             lines = wrapped(" " * pad + word + head, WIDTH)
@@ -158,11 +205,26 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
 
 
-def _shorter_doc(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """A body whose docstring says what the function does, not what could be given to it."""
-    match body[0]:
-        case ast.Expr(value=ast.Constant(value=str() as doc)):
-            paragraphs = doc.split("\n\n")
-            if len(paragraphs) > 1:
-                return [Doc(paragraphs[0].strip()), *body[1:]]
-    return [*body]
+def _first(one: ast.stmt) -> int:
+    """The line in which a statement begins, its decorators among it."""
+    if isinstance(one, HEADED) and one.decorator_list:
+        return one.decorator_list[0].lineno
+    return one.lineno
+
+
+def _spaced(arguments: ast.arguments) -> ast.arguments:
+    """Parameters whose defaults stand behind a type, which `ast` would write without spaces."""
+    made = copy.deepcopy(arguments)
+    typed = made.args[len(made.args) - len(made.defaults) :]
+    for places, defaults in ((typed, made.defaults), (made.kwonlyargs, made.kw_defaults)):
+        for at, (one, value) in enumerate(zip(places, defaults, strict=True)):
+            if one.annotation is not None and value is not None:
+                defaults[at] = ast.Name(SPACED + ast.unparse(value), ast.Load())
+    return made
+
+
+def _heading(one: ast.FunctionDef | ast.ClassDef) -> str:
+    """The head of a definition, as text."""
+    bare = copy.copy(one)
+    bare.body = [ast.Pass()]
+    return ast.dump(bare)

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from engine.emit.carried.folding import DISPLAYS, Folding, is_constant, is_pure
-from engine.emit.carried.reprint import reprinted
+from engine.emit.carried.inlining import inlined
+from engine.emit.carried.reprint import reprinted, with_short_docs
+from engine.emit.carried.uses import Carried, Uses, reached
 
 Function = ast.FunctionDef
 COLUMN = "Lazy"
@@ -42,15 +44,6 @@ class Cut:
 
     def _stays(self, name: str) -> bool:
         return name not in self.lost and not (self.rest and name not in self.named)
-
-
-@dataclass
-class Carried:
-    """A function or class that a script carries, as it is and as it was written."""
-
-    text: str
-    tree: Function | ast.ClassDef
-    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,14 +79,16 @@ def _specialised(
         found[tree.name] = Carried(text, tree)
     rest = ast.parse(asked)
     cuts: dict[str, list[Cut]] = {}
-    while _round(found, rest, cuts, fixed):  # each has less to fold than the one before
-        pass
-    used = _reached(found, rest)
+    while _round(found, rest, cuts, fixed) or inlined(found, rest, fixed):
+        pass  # each has less to fold than the one before
+    used = reached(found, rest)
     found = {name: one for name, one in found.items() if name in used}
     for name, one in found.items():
         if isinstance(one.tree, ast.ClassDef) and name not in fixed:
             _without_methods(one, found, read)
     left = list(found.values())
+    for one in left:
+        one.changed |= with_short_docs(one.tree)
     made = tuple(reprinted(one.text, one.tree) if one.changed else one.text for one in left)
     return Specialised(made, {name: tuple(one) for name, one in cuts.items()})
 
@@ -129,7 +124,7 @@ class _Asked(ast.NodeVisitor):
 
 def _round(found: dict[str, Carried], rest: ast.Module, cuts: dict[str, list[Cut]], fixed: Set[str]) -> bool:
     """Fold what is known now; whether anything changed."""
-    used = _reached(found, rest)
+    used = reached(found, rest)
     for name in [name for name in found if name not in used]:
         del found[name]
     uses = Uses(found, rest)
@@ -186,53 +181,6 @@ def _without_instances(one: Carried, known: Collection[str], never: Collection[s
     changed = ast.dump(one.tree) != before
     one.changed |= changed
     return changed
-
-
-class Uses:
-    """The calls of each function and where they stand, and what is used other than by a call."""
-
-    def __init__(self, found: Mapping[str, Carried], rest: ast.Module) -> None:
-        self.calls: dict[str, list[ast.Call]] = {name: [] for name in found}
-        self.callers: dict[str, set[str]] = {name: set() for name in found}
-        self.escaped: set[str] = set()
-        asked: set[str] = set()
-        other: set[str] = set()
-        for owner, tree in [*((name, one.tree) for name, one in found.items()), ("", rest)]:
-            called: set[int] = set()
-            for node in ast.walk(tree):
-                match node:
-                    case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id=name) as kind]):
-                        if name in found:
-                            called.add(id(kind))
-                            asked.add(name)
-                    case ast.Call(func=ast.Name(id=name) as function) if name in found:
-                        called.add(id(function))
-                        self.calls[name].append(node)
-                        self.callers[name].add(owner)
-                        if any(isinstance(one, ast.Starred) for one in node.args):
-                            self.escaped.add(name)
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name) and node.id in found and id(node) not in called:
-                    other.add(node.id)
-                    if node.id != owner:
-                        self.escaped.add(node.id)
-        self.never = {
-            name
-            for name in asked - other
-            if isinstance(found[name].tree, ast.ClassDef) and not self.calls[name]
-        }
-
-
-def _reached(found: Mapping[str, Carried], rest: ast.Module) -> set[str]:
-    """The definitions that the rest of the script needs, and those that these need."""
-    reached: set[str] = set()
-    waiting: list[ast.AST] = [rest]
-    while waiting:
-        for node in ast.walk(waiting.pop()):
-            if isinstance(node, ast.Name) and node.id in found and node.id not in reached:
-                reached.add(node.id)
-                waiting.append(found[node.id].tree)
-    return reached
 
 
 # -- one function

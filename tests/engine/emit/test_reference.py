@@ -18,11 +18,11 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 623,
-    "an_agent_in_a_grid_world.py": 650,
-    "kinds_of_graphs.py": 435,
-    "romeo_and_juliet_letter_by_letter.py": 469,
-    "words_to_digits_with_attention.py": 535,
+    "a_decoder_letter_by_letter.py": 586,
+    "an_agent_in_a_grid_world.py": 601,
+    "kinds_of_graphs.py": 428,
+    "romeo_and_juliet_letter_by_letter.py": 442,
+    "words_to_digits_with_attention.py": 503,
 }
 
 

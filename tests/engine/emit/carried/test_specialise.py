@@ -83,7 +83,7 @@ def load(folder, *, splitter, **how):
 def test_what_is_handed_on_from_function_to_function_is_called_outright() -> None:
     rest = "result = load('here', splitter=split, part=0.3, seed=7)"
     made = cut([SPLIT, ROWS, LOAD], rest)
-    assert made.texts[1] == "def rows_of(n):\n    return split(n, part=0.3, seed=7)"
+    assert made.texts[1] == 'def load():\n    """Reads."""\n    return split(10, part=0.3, seed=7)'
     assert changed(rest, made) == "result = load()"
     assert run([*made.texts], changed(rest, made)) == run([SPLIT, ROWS, LOAD], rest) == ([0, 1, 2], 7)
 
