@@ -36,7 +36,10 @@ PLANE = {
 
 
 def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None:
-    """The kind that shows the task, and the first layer or world that it suits; None while there is none."""
+    """The kind that shows the task, and the first layer or world that it suits; None while there is none.
+
+    Of a network without data it is where its parameters are.
+    """
     kinds = view_kinds()
     subjects = list(_answering(workspace))
     for name in BY_TASK:
@@ -44,7 +47,14 @@ def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None
         for subject in subjects:
             if kind.suits(subject) and PLANE.get(name) in (None, len(features(subject))):
                 return kind, subject
-    return None
+    whole, budget = Subject(workspace, ""), kinds["parameter-budget"]
+    return (budget, whole) if _is_to_look_at(workspace) and budget.suits(whole) else None
+
+
+def _is_to_look_at(workspace: TrainableDocument) -> bool:
+    """Whether there are nodes but no data: what a network is made of is all that there is to see."""
+    nodes = workspace.document.project.graph.nodes
+    return bool(nodes) and all(Subject(workspace, one).kind != "data" for one in nodes)
 
 
 def beside_lead(kinds: Sequence[ViewKind], lead: ViewKind | None) -> list[ViewKind]:

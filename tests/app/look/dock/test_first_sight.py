@@ -43,6 +43,12 @@ def test_the_first_view_is_that_of_the_task(shaped: Workspace, name: str) -> Non
     assert (kind.id, subject.node.name) == EXPECTED[name]
 
 
+def test_of_a_network_without_data_it_is_where_its_parameters_are(shaped: Workspace) -> None:
+    shaped.document.replace(load_project(DATASETS.parent / "gallery" / "gpt2-small.nloom"), None)
+    found = first_sight(shaped)
+    assert found is not None and (found[0].id, found[1].node_id) == ("parameter-budget", "")
+
+
 def test_an_empty_project_has_none(shaped: Workspace) -> None:
     shaped.document.replace(Project(), None)
     assert first_sight(shaped) is None
