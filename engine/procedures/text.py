@@ -167,7 +167,7 @@ class GenerateOn(Generate):
     name = Generate.name
     loop = staticmethod(written_on)
     cache: bool = param(
-        True, doc="attention keeps its keys and values, so that each token is read once: the same text sooner"
+        True, doc="attention keeps its keys and values: each token is read once, the text is the same"
     )
 
     @classmethod

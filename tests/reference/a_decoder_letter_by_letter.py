@@ -539,7 +539,7 @@ PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
         },
         "--cache": {
             "action": argparse.BooleanOptionalAction, "default": True,
-            "help": "attention keeps its keys and values, so that each token is read once: the same text sooner",
+            "help": "attention keeps its keys and values: each token is read once, the text is the same",
         },
     }),
 }
