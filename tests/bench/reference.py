@@ -46,11 +46,21 @@ class Mlp(nn.Module):
 
 
 class GptLayer(nn.Module):
-    """Causal attention and two dense layers, each behind a norm and beside a skip connection."""
+    """Causal attention and two dense layers, each behind a norm and beside a skip connection.
 
-    def __init__(self, size: int, heads: int) -> None:
+    Queries and keys are turned by their places in the text.
+    """
+
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, steps: int, size: int, heads: int, dropout: float) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.dropout = heads, dropout
+        pairs = torch.arange(0, size // heads, 2)
+        angles = torch.arange(steps)[:, None] * 10000.0 ** (-pairs * heads / size)
+        self.register_buffer("cos", angles.cos().repeat(1, 2))
+        self.register_buffer("sin", angles.sin().repeat(1, 2))
         self.norm1, self.norm2 = nn.LayerNorm(size), nn.LayerNorm(size)
         self.projection, self.output = nn.Linear(size, 3 * size), nn.Linear(size, size)
         self.wide, self.narrow = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
@@ -59,23 +69,29 @@ class GptLayer(nn.Module):
         rows, steps, size = x.shape
         parts = self.projection(self.norm1(x)).split(size, 2)
         q, k, v = (one.view(rows, steps, self.heads, size // self.heads).transpose(1, 2) for one in parts)
-        read = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        dropped = self.dropout if self.training else 0.0
+        read = F.scaled_dot_product_attention(
+            self.turned(q), self.turned(k), v, None, dropped, is_causal=True
+        )
         x = x + self.output(read.transpose(1, 2).reshape(rows, steps, size))
         return x + self.narrow(F.gelu(self.wide(self.norm2(x))))
+
+    def turned(self, x: Tensor) -> Tensor:
+        first, second = x.chunk(2, 3)
+        return x * self.cos + torch.cat((-second, first), 3) * self.sin
 
 
 class Gpt(nn.Module):
     """The network of the example char-decoder, as one writes it in PyTorch."""
 
-    def __init__(self, tokens: int = 72, steps: int = 64, size: int = 48, heads: int = 4, layers: int = 2):
+    def __init__(self, tokens: int = 72, steps: int = 64, size: int = 96, heads: int = 4, layers: int = 2):
         super().__init__()
-        self.letters, self.places = nn.Embedding(tokens, size), nn.Embedding(steps, size)
-        self.layers = nn.Sequential(*[GptLayer(size, heads) for _ in range(layers)])
+        self.letters = nn.Embedding(tokens, size)
+        self.layers = nn.Sequential(*[GptLayer(steps, size, heads, 0.1) for _ in range(layers)])
         self.norm, self.scores = nn.LayerNorm(size), nn.Linear(size, tokens)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.letters(tokens) + self.places(torch.arange(tokens.shape[1]))
-        return self.scores(self.norm(self.layers(x)))
+        return self.scores(self.norm(self.layers(self.letters(tokens))))
 
 
 class OfEachToken(nn.Module):

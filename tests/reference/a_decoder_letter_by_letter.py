@@ -2,7 +2,7 @@
 
 Exported from Neuroloom. Needs torch and numpy only.
 
-    python a_decoder_letter_by_letter.py --data FOLDER --epochs 12
+    python a_decoder_letter_by_letter.py --data FOLDER --epochs 16
     python a_decoder_letter_by_letter.py generate --weights FILE
 
 FOLDER holds romeo_and_juliet.txt; --data names another than the usual.
@@ -29,9 +29,9 @@ from torch import Tensor, nn
 @dataclass(frozen=True)
 class Config:
     seed: int = 0
-    batch: int = 32
-    epochs: int = 12
-    learning_rate: float = 0.005
+    batch: int = 16
+    epochs: int = 16
+    learning_rate: float = 0.003
 
 
 CONFIG = Config()
@@ -228,61 +228,99 @@ def keeping(learn: Any, kept: list[Any]) -> Any:
     return learned
 
 
-def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:
-    """A table (T, size) added to each sequence (N, T, F), or behind its features."""
-    positions = positions[: x.shape[1]]
-    if not joined:
-        return x + positions.to(x.dtype)
-    return torch.cat((x, positions.to(x.dtype).expand(len(x), -1, -1)), 2)
+def places_there(lengths: Tensor, count: int) -> Tensor:
+    """Which of `count` places each row has, (N, count), by how many it has (N,)."""
+    return torch.arange(count, device=lengths.device) < lengths[:, None]
 
 
-class LearnedPositions(nn.Module):
-    """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers."""
-    # Source: Gehring and others, 2017.
+class Attention(nn.Module):
+    """Each step of a sequence (N, T, F) reads the steps of a memory (N, S, M) whose keys fit its query."""
+    # Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
 
-    def __init__(self, steps: int, size: int, joined: bool = False) -> None:
+    scale: float | None = None  # of the scores: 1 / √D
+
+    def __init__(
+        self,
+        features: int,
+        memory: int,
+        heads: int = 4,
+        groups: int | None = None,
+        causal: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
-        self.joined = joined
-        self.positions = nn.Parameter(0.02 * torch.randn(steps, size))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return placed(x, self.positions, self.joined)
-
-    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
-        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
-        first = first or 0
-        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
-
-
-class SelfAttention(nn.Module):
-    """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself."""
-    # Source: Vaswani and others, 2017.
-
-    def __init__(self, features: int, heads: int = 4, causal: bool = True) -> None:
-        super().__init__()
-        self.heads, self.causal = heads, causal
-        self.projection = nn.Linear(features, 3 * features)
+        self.heads, self.groups, self.causal, self.dropout = heads, groups or heads, causal, dropout
+        shared = features // heads * self.groups
+        self.query = nn.Linear(features, features)
+        self.key = nn.Linear(memory, shared)
+        self.value = nn.Linear(memory, shared)
         self.output = nn.Linear(features, features)
 
-    def split(self, x: Tensor) -> tuple[Tensor, ...]:
-        """Queries, keys and values (N, heads, T, F / heads)."""
-        parts: Tensor = self.projection(x).unflatten(2, (3, self.heads, -1))
-        return parts.permute(2, 0, 3, 1, 4).unbind()
-
-    def forward(self, x: Tensor) -> Tensor:
-        query, key, value = self.split(x)
-        read = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+    def forward(self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None) -> Tensor:
+        """`lengths` (N,) say how many steps the memory has; its first may always be read."""
+        query, key, value = self.split(x, x if memory is None else memory)
+        read = self.read(query, key, value, self.added(query, key, lengths))
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
     def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
-        query, *both = self.split(x)
-        key, value = both if kept is None else (torch.cat(pair, 2) for pair in zip(kept, both, strict=True))
-        steps, places = query.shape[2], key.shape[2]
-        earlier = torch.ones(steps, places, dtype=torch.bool, device=x.device).tril(places - steps)
-        read = F.scaled_dot_product_attention(query, key, value, None if steps == 1 else earlier)
+        query, *new = self.split(x, x)
+        key, value = new if kept is None else (torch.cat(pair, 2) for pair in zip(kept, new, strict=True))
+        read = self.read(query, key, value, self.added(query, key, None))
         return self.output(read.transpose(1, 2).flatten(2)), (key, value)
+
+    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (N, heads, T, D), and keys and values (N, heads, S, D)."""
+        query = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
+        key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
+        value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
+        times = self.heads // self.groups
+        return query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
+
+    def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor | None:
+        """What is added to the scores: minus infinity where nothing may be read."""
+        allowed = None
+        if lengths is not None:
+            allowed = places_there(lengths.clamp(min=1), key.shape[2])[:, None, None]
+        if self.causal:
+            steps = torch.ones(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+            steps = steps.tril(key.shape[2] - query.shape[2])  # queries are those of the last keys
+            allowed = steps if allowed is None else steps & allowed
+        return None if allowed is None else torch.where(allowed, 0.0, -torch.inf).to(query.dtype)
+
+    def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
+        """What each step reads, (N, heads, T, D)."""
+        dropout = self.dropout if self.training else 0.0
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=self.scale)
+
+
+def rotated(x: Tensor, first: int = 0) -> Tensor:
+    """Queries or keys (N, heads, T, D), each pair of numbers turned by an angle that grows with its step."""
+    steps, size = x.shape[2:]
+    speed = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=x.dtype) / size)
+    angle = torch.arange(first, first + steps, device=x.device, dtype=x.dtype)[:, None] * speed
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
+    return torch.stack(turned, 4).flatten(3)
+
+
+class RotaryAttention(Attention):
+    """Attention whose queries and keys are turned by their places: scores know how far apart they are."""
+    # Source: Su and others, 2021.
+
+    first = 0  # the number of the first step, while new ones are read
+
+    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        query, key, value = super().split(x, memory)
+        return rotated(query, self.first), rotated(key, self.first), value
+
+    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        self.first = 0 if kept is None else kept[0].shape[2]
+        try:
+            return super().read_on(x, kept)
+        finally:
+            self.first = 0
 
 
 def counted(target: Tensor) -> Tensor:
@@ -306,36 +344,34 @@ def masked_accuracy(guessed: Tensor, target: Tensor) -> Tensor:
 class DecoderLayer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.norm_1 = nn.LayerNorm(48)
-        self.attention = SelfAttention(48)
-        self.norm_2 = nn.LayerNorm(48)
-        self.wide = nn.Linear(48, 192)
-        self.narrow = nn.Linear(192, 48)
+        self.norm_1 = nn.LayerNorm(96)
+        self.attention = RotaryAttention(96, 96, 4, causal=True, dropout=0.1)
+        self.norm_2 = nn.LayerNorm(96)
+        self.wide = nn.Linear(96, 384)
+        self.narrow = nn.Linear(384, 96)
 
-    def forward(self, in_: Tensor) -> Tensor:  # (N, 64, 48)
-        x = self.norm_1(in_)                   # (N, 64, 48)
-        x = self.attention(x)                  # (N, 64, 48)
-        read = in_ + x                         # (N, 64, 48)
-        x = self.norm_2(read)                  # (N, 64, 48)
-        x = F.gelu(self.wide(x))               # (N, 64, 192)
-        x = self.narrow(x)                     # (N, 64, 48)
-        return read + x                        # (N, 64, 48)
+    def forward(self, in_: Tensor) -> Tensor:  # (N, 64, 96)
+        x = self.norm_1(in_)                   # (N, 64, 96)
+        x = self.attention(x)                  # (N, 64, 96)
+        read = in_ + x                         # (N, 64, 96)
+        x = self.norm_2(read)                  # (N, 64, 96)
+        x = F.gelu(self.wide(x))               # (N, 64, 384)
+        x = self.narrow(x)                     # (N, 64, 96)
+        return read + x                        # (N, 64, 96)
 
 
 class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.letters = nn.Embedding(72, 48)
-        self.positions = LearnedPositions(64, 48)
+        self.letters = nn.Embedding(72, 96)
         self.layers = nn.Sequential(*[DecoderLayer() for _ in range(2)])
-        self.norm = nn.LayerNorm(48)
-        self.scores = nn.Linear(48, 72)
+        self.norm = nn.LayerNorm(96)
+        self.scores = nn.Linear(96, 72)
 
     def forward(self, tokens: Tensor) -> Tensor:  # (N, 64)
-        x = self.letters(tokens)                  # (N, 64, 48)
-        x = self.positions(x)                     # (N, 64, 48)
-        x = self.layers(x)                        # (N, 64, 48)
-        x = self.norm(x)                          # (N, 64, 48)
+        x = self.letters(tokens)                  # (N, 64, 96)
+        x = self.layers(x)                        # (N, 64, 96)
+        x = self.norm(x)                          # (N, 64, 96)
         return self.scores(x)                     # (N, 64, 72)
 
 

@@ -8,6 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from engine.document.edits import AddNodes, Disconnect
+from engine.document.graph import Link, Node
 from engine.layers.attention import SelfAttention
 from engine.layers.encodings import LearnedPositions, Positions
 from engine.layers.sequences import attention as forms
@@ -128,6 +130,14 @@ def grows(project_id: str, **changed: dict[str, Any]) -> bool:
 
 def test_only_networks_all_of_whose_layers_read_on_are_given_texts_that_grow() -> None:
     assert grows("char-decoder")
-    assert grows("char-decoder", attention={"positions": "rotary"})
+    assert grows("char-decoder", attention={"positions": "none"})
     assert not grows("char-decoder", attention={"causal": False})
     assert not grows("romeo-letters")  # an LSTM
+
+
+def test_learned_positions_read_on() -> None:
+    project = gallery("char-decoder")
+    Disconnect(Link("n2", "output", "n4", "n21")).apply(project)
+    places = Node("n3", "PositionalEncoding", "positions", {"learned": True})
+    AddNodes((places,), (Link("n2", "output", "n3", "x"), Link("n3", "output", "n4", "n21"))).apply(project)
+    assert [*GenerateOn.bind(Net(project, check(project, catalogue())))]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.catalogue.drawn_forms import drawn_forms, form_of, recognised
-from engine.document.edits import AddNodes, SetParam
+from engine.document.edits import UNSET, AddNodes, SetParam
 from engine.document.graph import Node, Project
 from engine.errors import GraphError
 from engine.shapes.swapping import drawing, using_fast
@@ -14,12 +14,20 @@ from engine.train.rebuild import redrawn
 from tests.engine.procedures.running import loaded
 from tests.engine.sketches import catalogue, gallery
 
-PLACE, WIDTH = "n23", 48  # self-attention in the block of the decoder, used twice
+PLACE, WIDTH = "n23", 96  # self-attention in the block of the decoder, used twice
+
+
+def plain() -> Project:
+    """The decoder, with attention of the kind that can be drawn: without positions and dropout."""
+    project = gallery("char-decoder").copy()
+    for name in ("positions", "dropout"):
+        SetParam(PLACE, name, UNSET).apply(project)
+    return project
 
 
 def drawn(**params: object) -> tuple[Project, Project]:
     """The decoder, and a copy of it in which attention is drawn."""
-    fast = gallery("char-decoder").copy()
+    fast = plain()
     for name, value in params.items():
         SetParam(PLACE, name, value).apply(fast)  # type: ignore[arg-type]
     other = fast.copy()
@@ -63,7 +71,7 @@ def test_it_is_drawn_and_undrawn_where_it_stands() -> None:
 
 
 def test_undoing_gives_the_project_as_it_was() -> None:
-    fast = gallery("char-decoder").copy()
+    fast = plain()
     before, undo = fast.copy(), []
     for edit in drawing(fast, catalogue(), PLACE, WIDTH):
         undo.append(edit.apply(fast))
@@ -83,7 +91,7 @@ def test_a_drawing_that_was_changed_is_another_layer() -> None:
 
 
 def test_shared_weights_stand_in_the_way() -> None:
-    fast = gallery("char-decoder").copy()
+    fast = plain()
     AddNodes((Node("n90", "SelfAttention", "again", shares=PLACE),), into="b20").apply(fast)
     for node_id in (PLACE, "n90"):
         with pytest.raises(GraphError, match="shared"):
