@@ -76,7 +76,7 @@ def sketched(data_id: str, data: Data) -> tuple[Sketch, Column, Column] | None:
     columns = data.columns()
     target = target_of(columns)
     sketch = Sketch(data_id)
-    entry = _body(sketch, columns, target) if target is not None else None
+    entry = _body(sketch, data, target) if target is not None else None
     return (sketch, entry, target) if entry is not None and target is not None else None
 
 
@@ -92,8 +92,9 @@ def target_of(columns: Sequence[Column]) -> Column | None:
     return None
 
 
-def _body(sketch: Sketch, columns: Sequence[Column], target: Column) -> Column | None:
+def _body(sketch: Sketch, data: Data, target: Column) -> Column | None:
     """Layers from the inputs to scores or numbers; returns the column that enters them."""
+    columns = data.columns()
     known = {column.name: column for column in columns}
     units = len(target.classes) if target.classes else prod(target.shape)
     if "edges" in known and "nodes" in known:
@@ -109,7 +110,7 @@ def _body(sketch: Sketch, columns: Sequence[Column], target: Column) -> Column |
         return None
     mask = known.get(MASKS)
     if entry.dtype == "int64" and len(entry.shape) == 1:
-        if target.shape and target.shape == entry.shape and target.name != "next":
+        if len(data.token_columns) > 1 and target.shape:
             return None  # another text, whose words do not stand where those of the first do
         _tokens(sketch, entry, target, units, mask)
     elif entry.dtype == "int64":
