@@ -23,6 +23,7 @@ from app.workspace.classes import classes_of
 from app.workspace.data_files import path_spec
 from app.workspace.engine_parts import RunControl
 from app.workspace.open_document import TrainableDocument
+from engine.catalogue import Data
 from engine.data.checks.findings import Change
 from engine.data.checks.fixes import edits_of
 from engine.document.edits import Edit
@@ -261,7 +262,7 @@ class DataPanel(QWidget):
         self._pages.set_options(self._options(len(facts.findings), look is not None, bool(facts.tokens)))
         page, split = self._pages.key, self._split.key
         self._title.setText(node.name or kind.title)
-        self._doc.setText(self._line(facts) or kind.doc())
+        self._doc.setText(" · ".join([self._line(facts) or kind.doc(), *self._lacking(node)]))
         self._split.setVisible(
             bool(facts.summary.rows) and (page == "overview" or (page == "columns" and look is None))
         )
@@ -291,6 +292,14 @@ class DataPanel(QWidget):
         self._more.setVisible(page == "overview" and self.samples.can_turn)
         self._node_id = node.id
         self._note(node, facts)
+
+    def _lacking(self, node: Node) -> list[str]:
+        """Which splits a data node has no rows for, as its fractions say."""
+        made = self._workspace.catalogue.make(node)
+        lacking = made.lacks() if isinstance(made, Data) else ()
+        return [
+            f"no {split} split: its fraction is 0" for split in ("validation", "test") if split in lacking
+        ]
 
     def _line(self, facts: DataFacts) -> str:
         """What is shown of a file, where that is not all of it, and why there are no splits."""

@@ -16,6 +16,7 @@ from app.look.sequences.forecast import forecasts
 from app.theme import current_theme
 from app.widgets.labels import ElidedLabel, label, plain
 from app.widgets.segments import Segments
+from app.workspace.engine_parts import split_on_show
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
@@ -23,6 +24,7 @@ from engine.catalogue import NodeType
 from engine.feed.feed import Probe, Snapshot
 
 NO_ANSWERS = "No loss compares a prediction with a target. The Views tab shows what the layers compute."
+NOT_HELD_OUT = "The data have no validation split, so that nothing is evaluated between epochs."
 _LIST = 6
 _LIST_WIDTH = 92
 _FEW, _BESIDE_FROM = 4, 380  # classes, and pixels of width, with fewer of which the list stands below
@@ -114,6 +116,10 @@ class TrainingAnswers(QWidget):
             self._losses = losses
             self._forget()
 
+    def _holds_out(self) -> bool:
+        """Whether the data in use have a validation split, or are not read yet."""
+        return split_on_show(self._workspace.trainer) == "validation"
+
     def _chosen(self, loss_id: str) -> None:
         self._forget()
         self._live.again()
@@ -122,10 +128,11 @@ class TrainingAnswers(QWidget):
         self._seen = None
         self._legend.hide()
         self._title.setVisible(len(self._losses) < 2)
-        self._title.setText("Answers, validation")
-        self.confusion.say(
-            "Which classes are confused shows after the first step." if self._losses else NO_ANSWERS
-        )
+        self._held_out = self._holds_out()
+        self._title.setText("Answers, validation" if self._held_out else "Answers, training")
+        waiting = "Which classes are confused shows after the first step."
+        waiting = waiting if self._held_out else NOT_HELD_OUT
+        self.confusion.say(waiting if self._losses else NO_ANSWERS)
         self._stack.setCurrentIndex(0)
         self._list_title.setText("")
         for line in self._list:
@@ -141,7 +148,8 @@ class TrainingAnswers(QWidget):
         trainer, chosen = self._workspace.trainer, self._which.key
         if trainer is None or not chosen:
             return
-        if trainer.feed.generation != self._generation:  # what is drawn belongs to another run
+        other = trainer.feed.generation != self._generation or self._held_out != self._holds_out()
+        if other:  # what is drawn belongs to another run
             self._generation = trainer.feed.generation
             self._forget()
         matrix = trainer.feed.latest(Probe(chosen, "confusion"))
@@ -214,7 +222,9 @@ class TrainingAnswers(QWidget):
             name = "Forecast" if forecasts(subject) else "Predictions"
         self._title.setText(f"{name}{scaled}" if own is None else own.name)
         self._title.setVisible(len(self._losses) < 2)  # of several, what is chosen says which it is
-        about = example_words(snapshot) if of else "Validation examples"
+        about = (
+            example_words(snapshot) if of else f"{'Validation' if self._held_out else 'Training'} examples"
+        )
         self._title.setToolTip(f"{about}: true and predicted values")
         pairs = snapshot.array if own is None else own.first(snapshot.array)
         predicted, right = pairs[:, 0], pairs[:, 1]

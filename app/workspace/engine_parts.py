@@ -119,3 +119,9 @@ class EngineParts:
     shape_book: Callable[[Catalogue], Shapes]
     trainer: Callable[[Catalogue, Path, Path], RunControl]
     export_script: ExportScript
+
+
+def split_on_show(trainer: RunControl | None) -> str:
+    """The examples that views show: "validation", or "training" where the data in use have no such split."""
+    data = None if trainer is None else trainer.data
+    return "validation" if data is None or "validation" in data else "training"

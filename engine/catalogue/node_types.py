@@ -292,6 +292,10 @@ class Data(NodeType, abstract=True):
         """How rows are split: data nodes that say the same split rows of the same number alike."""
         return type(self), tuple(repr(getattr(self, spec.name, None)) for spec in self.params)
 
+    def lacks(self) -> frozenset[str]:
+        """Which of validation and test its parameters leave without a row, as their fraction is 0."""
+        return frozenset(split for split in ("validation", "test") if getattr(self, split, None) == 0)
+
     def folder(self) -> Path | None:
         """Where the user's own files are; None where they are installed or made."""
         return None

@@ -150,7 +150,10 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
         use_threads(program.threads)
     model = program.make_model(device)
     load_weights_of(model, options.weights, read_weights)
-    columns = as_long(program.load(datasets_folder(), device)[values.get("split", "validation")])
+    data, split = program.load(datasets_folder(), device), str(values.get("split", "validation"))
+    if split not in data:
+        raise ParamError(f"The data have no {split} split.", fix=f"--split {' or '.join(data)}")
+    columns = as_long(data[split])
     procedure = Compiled(program, offer)
     try:
         batch = chosen_rows(columns, list(values.get("rows", (0,))), options.input)

@@ -6,7 +6,7 @@ from typing import Any
 from torch import Tensor
 
 Batch = dict[str, Tensor]  # (N, ...) by column
-Splits = dict[str, Batch]  # by "train", "val", "test"
+Splits = dict[str, Batch]  # by those of the names of splits that the data have
 
 WEIGHT = "weight"  # among what an objective finds in a batch, how much the batch counts
 

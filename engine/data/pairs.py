@@ -9,7 +9,7 @@ def check_pairs(
     one: dict[str, dict[str, Any]], other: dict[str, dict[str, Any]], name: str, other_name: str
 ) -> None:
     """Errors: `ValueError` where two data sets, by their names, have not as many rows in each split."""
-    for split in one:
+    for split in (found for found in one if found in other):
         counts = [len(next(iter(found[split].values()))) for found in (one, other)]
         if counts[0] != counts[1]:
             raise ValueError(

@@ -190,12 +190,16 @@ def split_rows(
 
     `splitting` holds its options and, where wanted, `repeats`, a function that splits equal rows of
     the columns `inputs` (n, ...), and `balance`, one that picks training rows by their `classes` (n,).
+    A split whose fraction is 0 is not among those that come back where it gets no row.
     Errors: `ValueError` where there are no classes to go by.
     """
     options = {name: value for name, value in splitting.items() if name not in ("repeats", "balance")}
     given = splitting.get("repeats")
     rows: dict[str, Tensor]
     rows = given(n, keys, inputs, splitter, options) if given else splitter(n, keys, **options)
+    for split in ("validation", "test"):
+        if options.get(split) == 0 and not len(rows[split]):
+            del rows[split]  # nobody asked for it
     if "balance" in splitting:
         if classes is None:
             raise ValueError("There are no classes here that training rows could be picked by.")

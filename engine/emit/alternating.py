@@ -48,7 +48,7 @@ def train_lines(facts: Features, first: str, kept: bool = False) -> list[Stateme
         gathers=facts.gathers,
         averages=facts.averages,
         refreshes=facts.refreshes,
-        measures=facts.measures,
+        measures=facts.measures and facts.validated,
         counted=facts.counted,
         plateau=facts.plateau,
         ended=" or over(phase, seen)" if facts.stops else "",
@@ -154,6 +154,7 @@ class Features:
 
     plan: Plan
     measures: bool = False  # there is a loss or a metric
+    validated: bool = True  # the data have a validation split
     counted: bool = False  # an objective may say how much a batch counts
     apart: bool = False  # losses whose gradients are gathered count a batch in several ways
     statistics: bool = False  # layers keep the statistics of batches

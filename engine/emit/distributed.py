@@ -106,7 +106,10 @@ def shared(parts: Sequence[Part], changes: Mapping[Mark, Change]) -> list[list[S
     return changed(parts, changes, optional=OPTIONAL)
 
 
-OPTIONAL = (Mark.FOUND, Mark.LOSS, Mark.CLOSED, Mark.GRADIENTS)  # of objectives: each plan has some
+OPTIONAL = (
+    *(Mark.FOUND, Mark.LOSS, Mark.CLOSED, Mark.GRADIENTS),  # of objectives: each plan has some
+    Mark.EVALUATED,  # not without a validation split
+)
 
 
 def changes_of_players(alike: bool) -> Mapping[Mark, Change]:

@@ -8,7 +8,6 @@ from itertools import accumulate
 from pathlib import Path
 from unicodedata import east_asian_width
 
-from engine.document.graph import Project
 from engine.emit.model import Assembly
 from engine.emit.players import Players
 from engine.emit.statements import Statement, quoted, tree, under
@@ -70,8 +69,13 @@ def of_one_phase(players: Players | None) -> bool:
     return players is None or (players.short is not None and not players.short.stretches)
 
 
+def is_tested(made: Assembly, players: Players | None) -> bool:
+    """Whether a script ends with an evaluation on the test split."""
+    return "test" in made.splits and (players is None or players.facts.measures)
+
+
 def main_lines(
-    project: Project,
+    made: Assembly,
     holds: Sequence[str],
     home: str,
     weights: str | None,
@@ -81,7 +85,7 @@ def main_lines(
     """The function `main`: what the command line says, training and what comes after it."""
     return tree(
         MAIN,
-        title=quoted(plain_text(project.title) or "A network"),
+        title=quoted(plain_text(made.project.title) or "A network"),
         holds=bool(holds),
         home=home,
         what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
@@ -92,7 +96,7 @@ def main_lines(
         few=threads is not None,
         threads=threads,
         given="args.data, args.device" if holds else "args.device",
-        tested=players is None or players.facts.measures,
+        tested=is_tested(made, players),
     )
 
 

@@ -18,6 +18,7 @@ from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.sources.writers import may_carry, straight
 from engine.emit.statements import WIDTH, Statement, printed, quoted, under
 from engine.errors import EmitError
+from engine.procedures.declare import SPLITS
 from engine.shapes.folding import Prepared, Step
 
 
@@ -57,7 +58,8 @@ def loading(made: Assembly, places: Places) -> Loading:
         with blamed(one):
             loader, given = _loader(data)
             names = NameBook(("folder", "device", "split", "splits", "used"), outer=made.names)
-            found = straight(loader, Reading(data, given, _wanted(made, one, data), names, made.names))
+            reading = Reading(data, given, _wanted(made, one, data), names, made.names)
+            found = None if data.lacks() else straight(loader, reading)
         carried = [loader, *_callables(given), *_of_steps(data)]
         strict += carried
         if found is not None:
@@ -184,6 +186,8 @@ def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) 
             check = f"{check_pairs.__name__}({names[first]}, {names[one]}, {given})"
             lines.append(Statement(check, node_id=one))
     loop = Statement(f"for split in {names[places.nodes[0][0]]}")
+    if made.splits != SPLITS:
+        loop = Statement(f"for split in {tuple_text([quoted(one) for one in made.splits])}")
     return [*lines, under("return {", [under("split: {", items), Statement("}"), loop]), Statement("}")]
 
 

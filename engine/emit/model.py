@@ -36,6 +36,7 @@ from engine.emit.classes import Classes, Version
 from engine.emit.statements import BLANK, Statement, statement, tapped, under
 from engine.emit.unpacking import flat, pattern_text, ports_of_pattern
 from engine.errors import EmitError, NeuroloomError
+from engine.procedures.declare import SPLITS
 from engine.shapes.folding import folded
 from engine.shapes.inside import within
 from engine.shapes.links import tied, ties
@@ -102,6 +103,12 @@ class Assembly:
         """The data nodes that the graph learns from."""
         found = [(one, self.book.types[one]) for one in self.streams.data]
         return [(one, data) for one, data in found if isinstance(data, Data)]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that all data nodes have: those whose fraction is 0 are left out."""
+        lacking = {split for _, data in self.sources() for split in data.lacks()}
+        return tuple(split for split in SPLITS if split not in lacking)
 
     def columns(self, *sources: str) -> list[Column]:
         """The columns of data nodes, as a rule of all, that the graph uses, in the nodes' order."""

@@ -140,7 +140,7 @@ def players_of(made: Assembly, plan: Plan, distributed: bool) -> Players:
     measure = measuring_inline(made, losses, metrics, ruled, found.played)
     if measure:
         found.parts.append(measure)
-        found.facts = replace(facts, measures=True)
+        found.facts = replace(facts, measures=True, validated="validation" in made.splits)
     weight = weight_text(made.counting().name, facts.counted)
     found.loop = [*found.loop, facts.player_class(), *facts.turn_lines(weight), *factories]
     found.loop += [
@@ -170,7 +170,7 @@ def _short(made: Assembly, found: Players, weight: str, measures: bool) -> Short
         made.counting().name,
         weight,
         found.facts.joins,
-        measures,
+        measures and found.facts.validated,
         any(higher_is_better(made, one) for one in monitors),
         still[0],
         len(made.streams),

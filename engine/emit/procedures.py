@@ -265,6 +265,11 @@ def _option(spec: ParamSpec) -> list[str]:
     return [f'        "{spec.flag}": {{', *first, f"{pad}{about},", "        },"]
 
 
+def shown_split(made: Assembly) -> str:
+    """The split whose examples a procedure takes: validation, or training where nothing is held out."""
+    return "validation" if "validation" in made.splits else "train"
+
+
 def _run_lines(
     made: Assembly,
     offers: Sequence[Offer],
@@ -282,6 +287,8 @@ def _run_lines(
         reads=reads,
         safe=safe,
         kind=quoted("as --save writes them" + (", or .safetensors" if safe else "")),
+        split=quoted(shown_split(made)),
+        splits=f"[{', '.join(map(quoted, made.splits))}]",
         learns=bool(learner) and not reads,
         batch="batch" if reads else "{}",
         home=home,
@@ -306,7 +313,7 @@ def run(name: str, words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
     parser.add_argument("--weights", type=Path, required=True, help=$kind)
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])  #? reads
+    parser.add_argument("--split", default=$split, choices=$splits)  #? reads
     parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = $device

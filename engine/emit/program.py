@@ -66,6 +66,7 @@ class Program:
         self.plan: Plan = self.project.plan
         self.revision = revision
         self.trains = script.trains
+        self.splits = script.assembly.splits  # those that the data have
         self.data_folder = script.folder  # of the user's own files; None where the data are installed
         self.loading = script.loading  # the text of `load`
         self.counts_apart = script.counts_apart  # whether losses count different places of a batch
@@ -189,7 +190,9 @@ class Program:
         return False if over is None else bool(over(self.phases[phase], seen))
 
     def load(self, folder: Path, device: str = "cpu") -> dict[str, Batch]:
-        """The splits "train", "validation" and "test"; `folder` is where the installed data are.
+        """Those of "train", "validation" and "test" that the data have.
+
+        `folder` is where the installed data are.
 
         Errors: `DataError` naming the data node.
         """
@@ -197,7 +200,8 @@ class Program:
         where = (self.data_folder or folder,) if "folder" in inspect.signature(load).parameters else ()
         try:
             with reading(self.data_node), self._learning_tokens():
-                return load(*where, device)
+                found = load(*where, device)
+                return {split: columns for split, columns in found.items() if split in self.splits}
         except DataError as error:
             error.node_id = self.node_of(error.__cause__ or error) or error.node_id
             raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalogue import Catalogue, Loss, Metric
-from engine.catalogue.training.checks import check_plan, is_general
+from engine.catalogue.training.checks import check_plan, check_splits, is_general
 from engine.data.filling import without_filling
 from engine.data.portable import portable_source
 from engine.data.reading_ahead import read_ahead
@@ -188,6 +188,7 @@ def write_script(
     used = [*reading, *carried_by(offered)]
     made = assemble(project, book, script_names(project, book, used, ("history",) if notebook else ()))
     counts = counts_of(made, [one for one in made.graph.nodes if isinstance(types[one], Loss)])
+    check_splits(plan, made.splits)
     if distributed:
         check_shareable(made.columns(), notebook)
     if fast is not None:
@@ -213,7 +214,7 @@ def write_script(
         cells, functions = notebook_cells(made, offered, holds, place, weights, threads, players, trains)
         parts += functions
     elif trains:
-        parts.append(main_lines(project, holds, home, weights, threads, players))
+        parts.append(main_lines(made, holds, home, weights, threads, players))
         parts += procedure_parts(made, offered, holds, home, threads, weights is not None)
     else:
         parts.append(model_only_lines(made, weights))
@@ -338,7 +339,8 @@ def _plain_parts(
         *load.parts,
         *_batch_parts(made, "CONFIG.batch" if plan.batch else "n", joins=joins and bool(plan.batch)),
     ]
-    parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
+    if made.splits != ("train",):
+        parts.append(evaluate_lines(made, first, "measure" if measures else "objective"))
     parts.append(optimiser_lines(plan.objective, rate=rate_of(plan.objective)[0]))
     schedule = schedule_lines(plan.objective)
     if schedule:
@@ -347,7 +349,9 @@ def _plain_parts(
     if distributed:
         parts.append(parts_lines(first, joins, decides=True))
     turns, streams = [Turn(plan.objective)], len(made.streams)
-    return [*parts, short_lines(Short(plan, turns, first, joins=joins, streams=streams, kept=kept))]
+    validates = "validation" in made.splits
+    short = Short(plan, turns, first, joins=joins, measures=validates, streams=streams, kept=kept)
+    return [*parts, short_lines(short)]
 
 
 def _general_parts(
@@ -359,7 +363,7 @@ def _general_parts(
     sized = short is None or short.sized
     size = "size or n" if sized else "CONFIG.batch" if made.project.plan.batch else "n"
     parts = [*load.parts, *_batch_parts(made, size, sized=sized, joins=joins)]
-    if players.facts.measures:
+    if players.facts.measures and made.splits != ("train",):
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed and players.facts.minimised:
         parts += [parts_lines(first, joins), together_lines(first)]

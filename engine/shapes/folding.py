@@ -54,6 +54,9 @@ class Prepared(Data, abstract=True):
         """What the data source itself calls a column of a batch."""
         return next((own for own, name in self.names.items() if name == column), column)
 
+    def lacks(self) -> frozenset[str]:
+        return self.data.lacks()
+
     def folder(self) -> Path | None:
         return self.data.folder()
 

@@ -24,7 +24,7 @@ from engine.shapes.advice import advice
 from engine.shapes.heads import class_axis
 from engine.shapes.inside import every_book
 from engine.shapes.node_rules import LINT_RULES, network_for
-from engine.shapes.plan_problems import plan_problems
+from engine.shapes.plan_problems import plan_problems, split_problems
 from engine.shapes.problems import Fix, Problem, Severity
 from engine.shapes.ragged import taken_for_data
 from engine.shapes.remedies import doing, units_parameter
@@ -47,6 +47,7 @@ def lint(project: Project, book: ShapeBook, failed: set[str | None]) -> Iterator
     yield from plan_problems(project, {**everywhere, **kinds}, None if failed else book.parameters)
     feeding = [one for one, found in kinds.items() if found.kind == "data" and graph.outgoing(one)]
     losses = [one for one, found in kinds.items() if isinstance(found, Loss)]
+    yield from split_problems(project, [one for name in feeding if isinstance(one := kinds[name], Data)])
     yield from stream_problems(project, kinds)
     if feeding:
         yield from _unfilled(graph, book)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from engine.catalogue import Environment, Layer, Loss, NodeType
+from engine.catalogue import Data, Environment, Layer, Loss, NodeType
+from engine.catalogue.training.checks import looking, without_looking
 from engine.document.edits import SetPlan
 from engine.document.graph import Project
 from engine.document.plan import WHOLE, Follow, Minimise, Objective, Plan, Rollout, Rule
@@ -40,6 +41,16 @@ def plan_problems(
                 message, label, fixed = found
                 fix = None if fixed is None else Fix(label, _changing(at, place, fixed))
                 yield Problem(None, f"{where} {message}", fix=fix, code="plan-nodes")
+
+
+def split_problems(project: Project, data: Iterable[Data]) -> Iterator[Problem]:
+    """What of the plan needs a validation split, where one of the `data` that it trains on has none."""
+    if not any("validation" in one.lacks() for one in data):
+        return
+    for found in looking(project.plan)[:1]:
+        message = f"{found}, but the data have no validation split: its fraction is 0."
+        fix = Fix("Turn it off", lambda now: (SetPlan(without_looking(now.plan)),))
+        yield Problem(None, message, fix=fix, code="plan-splits")
 
 
 _Found = tuple[str, str, Objective | None]

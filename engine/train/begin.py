@@ -88,6 +88,9 @@ def begin_run(
     _check_data(program, run.heads, run.data)
     if world is not None:
         world.draw_apart(run)
+    for split, when in (("validation", "after an epoch"), ("test", "at the end")):
+        if split not in program.splits:
+            feed.note("info", f"The data have no {split} split: nothing is evaluated {when}.")
     if _leaves_one_row(run):
         feed.note(
             "info",
@@ -128,7 +131,7 @@ def refusal(project: Project, catalogue: Catalogue, sources: Sources, *, read: b
 
 def _check_data(program: Program, heads: tuple[Head, ...], data: Splits) -> None:
     """Errors: `TrainingError` for a split without rows, and for labels that are no classes of the model."""
-    for split in ("train", "validation", "test"):
+    for split in program.splits:
         for nodes, rows in zip(program.streams, program.rows(data.get(split, {})), strict=True):
             if not rows:
                 raise TrainingError(f"The {split} split of the data is empty.", node_id=nodes[0])

@@ -33,6 +33,8 @@ class Glance:
         """Put what is found into the feed; a long epoch takes a few per cent longer for it."""
         if run.epoch or not run.step or now < self._next or run.stage is not Stage.TRAIN:
             return
+        if "validation" not in run.data:
+            return
         began = perf_counter()
         try:
             self._take(run)

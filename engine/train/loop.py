@@ -221,12 +221,13 @@ class Run:
                 self.feed.append(f"train_{name}", self.step, epoch, seconds, part.item())
 
     def _validate(self) -> None:
-        counted = tallies(self.heads)
+        validates = "validation" in self.data
+        counted = tallies(self.heads) if validates else []
         self.phases.average(self)
         self.phases.swap()
         try:
             self.phases.refresh(self)
-            found = self._evaluate("validation", counted)
+            found = self._evaluate("validation", counted) if validates else {}
         except BaseException:
             self.phases.swap_back(self)
             raise
@@ -255,7 +256,7 @@ class Run:
             self.on_record(record)
 
     def _test(self) -> None:
-        found = self._evaluate("test")
+        found = self._evaluate("test") if "test" in self.data else {}
         record: Record = {f"test_{name}": value for name, value in found.items()}
         seconds = self.seconds
         for name, value in record.items():

@@ -50,7 +50,7 @@ class Public(Data, abstract=True):
     )
     validation: float = param(
         0.1,
-        minimum=0.01,
+        minimum=0,
         maximum=0.5,
         label="Validation fraction",
         doc="fraction of the training images that is never trained on; it decides when to stop",

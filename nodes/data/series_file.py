@@ -196,6 +196,9 @@ class SeriesFile(Numbered, OwnFile):
             **self._splitting(),
         )
 
+    def lacks(self) -> frozenset[str]:
+        return super().lacks() - (set() if self.split == IN_TIME else {"validation"})
+
     def _splitting(self) -> dict[str, Any]:
         from engine.data import splits as ways
 

@@ -17,13 +17,13 @@ class Shuffled(Loaded, abstract=True):
     """Base of the sets without an order in time."""
 
     validation: float = argument(
-        minimum=0.05,
+        minimum=0,
         maximum=0.4,
         label="Validation fraction",
         doc="fraction of all rows that is never trained on; it decides when to stop",
     )
     test: float = argument(
-        minimum=0.05,
+        minimum=0,
         maximum=0.4,
         label="Test fraction",
         doc="fraction of all rows that is only evaluated in the end",
@@ -67,7 +67,7 @@ class Mnist(Loaded):
     )
     fixed_summary = "70,000 images · 10 classes"
     validation: float = argument(
-        minimum=0.01,
+        minimum=0,
         maximum=0.5,
         label="Validation fraction",
         doc="fraction of the 60,000 training images that is never trained on; it decides when to stop",
@@ -186,7 +186,7 @@ class SantaFe(Loaded):
     files: ClassVar[tuple[str, ...]] = ("santafe/santafe_laser.npy",)
     lag: int = argument(minimum=1, maximum=400, doc="how many past readings the network sees")
     validation: float = argument(
-        minimum=0.02,
+        minimum=0,
         maximum=0.5,
         label="Validation fraction",
         doc="the last fraction of the 1,000 readings, never trained on; it decides when to stop",

@@ -99,6 +99,11 @@ class SplitData(Data, abstract=True):
         keyed = self.repeats != KEEP or self.balance != AS_THEY_COME
         return counting, classes if way in (BY_CLASS, FOLDS) else (), super().split_by() if keyed else ()
 
+    def lacks(self) -> frozenset[str]:
+        if self.split == GIVEN:  # what the files give, they alone know
+            return frozenset()
+        return super().lacks() - ({"validation"} if self.split in (FOLDS, BLOCKS, BOOTSTRAP) else set())
+
     def splitting(self, classes: bool = True) -> dict[str, Any]:
         """The splitter and its options, as a loader takes them; `classes` says whether rows have classes.
 

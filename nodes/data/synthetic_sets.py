@@ -210,13 +210,13 @@ class ChaoticSeries(Loaded):
     standardise: bool = argument(doc="in deviations from the mean, both of the training readings")
     rows: int = argument(minimum=50, maximum=20_000, label="Windows", doc="how many in all")
     validation: float = argument(
-        minimum=0.02,
+        minimum=0,
         maximum=0.4,
         label="Validation fraction",
         doc="windows after those to train on; they decide when to stop",
     )
     test: float = argument(
-        minimum=0.02, maximum=0.4, label="Test fraction", doc="the last windows, only evaluated in the end"
+        minimum=0, maximum=0.4, label="Test fraction", doc="the last windows, only evaluated in the end"
     )
     seed: int = argument(
         minimum=0,

@@ -29,6 +29,7 @@ from app.look.dock.strip import Strip
 from app.look.dock.timeline import Timeline
 from app.look.registry import view_kinds
 from app.widgets.labels import label
+from app.workspace.engine_parts import split_on_show
 from app.workspace.open_document import TrainableDocument
 from app.workspace.scopes import only_drawn
 from app.workspace.watching import Live, Probes
@@ -321,7 +322,7 @@ class ViewsDock(QWidget):
         """Draw what is new."""
         self.drawing.ask(self.cards)
         self.timeline.refresh()
-        self.strip.show_example(self._example())
+        self.strip.show_example(self._example(), split_on_show(self._workspace.trainer))
 
     def _draw(self, card: ViewCard) -> None:
         if card in self.cards and self.grid.in_view(card):

@@ -137,8 +137,8 @@ class Strip(QWidget):
         self.chips.toggled.connect(self.kind_toggled)
         self.example = label("", "small")
         self.example.setObjectName("viewsExample")
-        self.back = self._small("previousExample", "Previous", "The validation example before this one", -1)
-        self.forward = self._small("nextExample", "Next", "Send the next validation example through", 1)
+        self.back = self._small("previousExample", "Previous", "The example before this one", -1)
+        self.forward = self._small("nextExample", "Next", "Send the next example through", 1)
         self.add = QToolButton()
         self.add.setObjectName("addView")
         self.add.setProperty("kind", "chip")
@@ -192,9 +192,9 @@ class Strip(QWidget):
         self.title.setVisible(bool(title))
         self.chips.show_kinds(kinds, shown)
 
-    def show_example(self, example: int | None) -> None:
-        """Says which example is sent through; None for none."""
-        words = f"validation example {example + 1}" if example is not None else ""
+    def show_example(self, example: int | None, split: str = "validation") -> None:
+        """Says which example of a split is sent through; None for none."""
+        words = f"{split} example {example + 1}" if example is not None else ""
         if words != self.example.text():
             self.example.setText(words)
         for button, on in ((self.forward, example is not None), (self.back, bool(example))):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from engine.catalogue.training.adversaries import make_adversary
 from engine.catalogue.training.averages import make_average
 from engine.catalogue.training.changes import make_change
@@ -9,8 +12,10 @@ from engine.catalogue.training.explorations import make_exploration
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES, make_optimiser, make_schedule
 from engine.catalogue.training.penalties import make_penalty
 from engine.catalogue.training.stopping import stop_tests
-from engine.document.plan import ChangeModel, Minimise, Plan, Rollout, Rule
+from engine.document.plan import ChangeModel, Choice, Minimise, Phase, Plan, Rollout, Rule
 from engine.errors import EmitError, ParamError
+
+VALIDATION = "val_"  # the beginning of the names of values of the validation split
 
 
 def check_plan(plan: Plan) -> None:
@@ -26,6 +31,58 @@ def is_general(plan: Plan) -> bool:
         return True
     optimiser, schedule = OPTIMISERS.get(plan.optimiser.name), SCHEDULES.get(plan.schedule.name)
     return bool(optimiser and optimiser.needs_closure) or bool(schedule and schedule.per_epoch)
+
+
+def check_splits(plan: Plan, splits: Collection[str]) -> None:
+    """Errors: `EmitError` for a plan that looks at validation values where the data have no such split."""
+    found = [] if "validation" in splits else looking(plan)
+    if found:
+        raise EmitError(
+            f"{found[0]}, but the data have no validation split.",
+            fix="Give validation a fraction above 0, or turn that off in the plan.",
+        )
+
+
+def looking(plan: Plan) -> list[str]:
+    """What in a plan looks at a value of the validation split, as the beginning of a sentence."""
+    found: list[str] = []
+    for phase in plan.phases:
+        stop = phase.stop
+        if stop.monitor.startswith(VALIDATION):
+            found += ["Patience looks at a validation value"] if stop.patience is not None else []
+            found += ["Restoring the best weights needs a validation value"] if stop.restore_best else []
+        if any(key.startswith(VALIDATION) for key, _, _ in stop_tests(stop.also, lambda _: True)):
+            found.append("A stop rule looks at a validation value")
+        for one in phase.objectives:
+            if isinstance(one, Minimise) and watches_validation(one.schedule):
+                found.append("The schedule looks at a validation value")
+    return found
+
+
+def without_looking(plan: Plan) -> Plan:
+    """The plan with all that looks at validation values turned off."""
+    return replace(plan, phases=tuple(_blind(phase) for phase in plan.phases))
+
+
+def _blind(phase: Phase) -> Phase:
+    stop = phase.stop
+    rules = [(rule, stop_tests((rule,), lambda _: True)) for rule in stop.also]
+    kept = tuple(rule for rule, tests in rules if not any(key.startswith(VALIDATION) for key, _, _ in tests))
+    if stop.monitor.startswith(VALIDATION):
+        stop = replace(stop, patience=None, restore_best=False)
+    objectives = tuple(
+        replace(one, schedule=Choice("Constant"))
+        if isinstance(one, Minimise) and watches_validation(one.schedule)
+        else one
+        for one in phase.objectives
+    )
+    return replace(phase, stop=replace(stop, also=kept), objectives=objectives)
+
+
+def watches_validation(schedule: Choice) -> bool:
+    """Whether a schedule goes by a value of the validation split."""
+    made = make_schedule(schedule)
+    return made.per_epoch and str(getattr(made, "monitor", "val_loss")).startswith(VALIDATION)
 
 
 def check_objective(objective: Minimise, weights: int = 0) -> None:

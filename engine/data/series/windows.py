@@ -64,7 +64,10 @@ def filled_gaps(values: np.ndarray[Any, Any], way: str, ends: list[int]) -> np.n
 
 
 def series_parts(n: int, splitter: Any, gap: int, splitting: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """{split: (first reading, reading after the last)} of `n` in time; `gap` before a border stay out."""
+    """{split: (first reading, reading after the last)} of `n` in time; `gap` before a border stay out.
+
+    A split whose fraction is 0 is not among them.
+    """
     parts: dict[str, tuple[int, int]] = {}
     for split, rows in splitter(n, None, **splitting).items():
         parts[split] = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (n, n)
@@ -72,6 +75,7 @@ def series_parts(n: int, splitter: Any, gap: int, splitting: dict[str, Any]) -> 
     return {
         split: (first, max(first, end - gap) if end in firsts else end)
         for split, (first, end) in parts.items()
+        if splitting.get(split) != 0  # nobody asked for it
     }
 
 
@@ -150,7 +154,7 @@ def windows_of_series(
     if ahead and len(targets) == 1:
         wanted = wanted[:, 0]
     found: dict[str, dict[str, Any]] = {}
-    for split in ("train", "validation", "test"):
+    for split in parts[0]:
         first = [min(part[0] for part in here.values()) + difference for here in parts]
         starts = torch.cat(
             [

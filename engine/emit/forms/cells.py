@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from engine.catalogue.params import ParamSpec
-from engine.emit.entry import DEVICE, examples_of, home_text, of_one_phase
+from engine.emit.entry import DEVICE, examples_of, home_text, is_tested, of_one_phase
 from engine.emit.model import Assembly
 from engine.emit.players import Players
 from engine.emit.procedures import (
@@ -14,6 +14,7 @@ from engine.emit.procedures import (
     plain_text_of,
     procedure_functions,
     reads_rows,
+    shown_split,
 )
 from engine.emit.statements import Statement, quoted, tree
 from engine.procedures.declare import Offer
@@ -57,11 +58,12 @@ def notebook_cells(
     cells = [(PARAMETERS, told)] if holds else []
     cells += [("Seed, model and data", tree(BEGIN, **facts)), ("Training", tree(TRAINED, **facts))]
     cells.append(("Curves", tree("$plot(history)", **names)))
-    if players is None or players.facts.measures:
+    if is_tested(made, players):
         cells.append(("Test", tree(TESTED, **names)))
     streams = len(made.streams) > 1
     for one, function in zip(offers, procedures, strict=True):
-        lines = _procedure(one, functions[one.name], reads_rows(function), streams, names)
+        taken = {**names, "split": quoted(shown_split(made))}
+        lines = _procedure(one, functions[one.name], reads_rows(function), streams, taken)
         cells.append((one.procedure.title, lines))
     return cells, parts
 
@@ -131,8 +133,8 @@ def $plot(history: list[dict[str, float]]) -> None:
 PROCEDURE = """
 # $about
 model.eval()
-batch = rows_of($data["validation"], $rows, None)  #? single
-batch = rows_of(as_long($data["validation"]), $rows, None)  #? streams
+batch = rows_of($data[$split], $rows, None)  #? single
+batch = rows_of(as_long($data[$split]), $rows, None)  #? streams
 torch.manual_seed(CONFIG.seed)
 draws = torch.Generator().manual_seed(CONFIG.seed)
 for $state in $call:

@@ -79,6 +79,32 @@ def test_views_come_before_training_and_the_example_can_be_changed(qtbot: QtBot,
     assert live.trainer.feed.latest(Probe("n2", "filters")) is not None
 
 
+def test_without_a_validation_split_views_show_training_examples(qtbot: QtBot, live: Workspace) -> None:
+    from dataclasses import replace
+
+    from engine.document.edits import SetParam, SetPlan
+
+    plan = live.document.project.plan
+    plan = replace(plan, phases=(replace(plan.phases[0], stop=replace(plan.stop, restore_best=False)),))
+    live.apply("No validation", SetPlan(plan), SetParam("n1", "validation", 0.0))
+    views, panel, data = ViewsPanel(live), TrainingPanel(live), DataPanel(live)
+    for widget in (views, panel, data):
+        qtbot.addWidget(widget)
+        widget.resize(1100, 280)
+        widget.show()
+    live.select(["n2"])
+    shown = views.findChild(QLabel, "viewsExample")
+    qtbot.waitUntil(lambda: shown.text() == "training example 1", timeout=LONG)
+    live.trainer.start(live.document.project, live.document.revision)
+    qtbot.waitUntil(lambda: live.state == "finished", timeout=LONG)
+    qtbot.waitUntil(lambda: "no validation split" in panel.answers.confusion.message, timeout=LONG)
+    qtbot.waitUntil(lambda: "test loss" in panel.outcome.text().casefold(), timeout=LONG)
+    assert "val_loss" not in panel.curves.curves.tracks
+    said = [label.text() for label in data.findChildren(QLabel)]
+    assert any("no validation split: its fraction is 0" in words for words in said)
+    data.close_reader()
+
+
 def test_the_data_of_the_network_are_described(qtbot: QtBot, live: Workspace) -> None:
     panel = DataPanel(live)
     qtbot.addWidget(panel)

@@ -19,6 +19,7 @@ from engine.document.plan import Choice, Plan
 from engine.document.shipped import datasets_folder
 from engine.emit.fast import Fast
 from engine.feed.feed import Feed
+from engine.procedures.declare import SPLITS
 from engine.runs.settings import Settings
 from engine.shapes.shapes import ShapeBook
 from engine.train.begin import begin_run
@@ -143,6 +144,7 @@ class ByHand:
     loading = ""
     counting = ("x",)
     streams = (("n1",),)
+    splits = SPLITS
 
     def __init__(
         self,

@@ -121,7 +121,7 @@ def test_help_texts_and_files(node_type):
     [
         (data.SantaFe, {"lag": 0}),
         (data.SantaFe, {"lag": 401}),
-        (data.Mnist, {"validation": 0.0}),
+        (data.Mnist, {"validation": -0.1}),
         (data.Iris, {"test": 0.9}),
         (data.Iris, {"seed": -1}),
         (data.Wine, {"standardise": "yes"}),
