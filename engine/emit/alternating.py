@@ -65,13 +65,13 @@ def train(
     data: dict[str, dict[str, Tensor]],
     seed: int,
     epochs: int | None,
-    as_json: bool,  #? not kept
+    as_json: bool,  #: SIGNATURE  #? not kept
     history: list[dict[str, float]],  #? kept
 ) -> None:
     shuffle = torch.Generator().manual_seed(seed)
     n = len(data["train"][$first])  #? counts
-    step = epoch = 0
-    for number, phase in enumerate(PHASES):  #? several
+    step = epoch = 0  #: BEGUN
+    for number, phase in enumerate(PHASES):  #: PHASES  #? several
         <phase>
     for phase in PHASES:  #? not several
         <phase>
@@ -83,7 +83,7 @@ players = phase.players(model, $count, limit)  #? scheduled
 players = phase.players(model)  #? not scheduled
 best, kept, waited, turn = math.inf, None, 0, 0
 began = time.monotonic()  #? seconds
-for $counter in range(limit):
+for $counter in range(limit):  #: EPOCHS
     set_modes(model, phase)
     before = {name: value.clone() for name, value in model.state_dict().items()}  #? moved
     sums: dict[str, tuple[float, float]] = {}  # (sum, weight) by objective
@@ -118,9 +118,9 @@ for $counter in range(limit):
     epoch += 1
     means = {f"train_{name}": total / count for name, (total, count) in sums.items() if count}  #? counted
     means = {f"train_{name}": total / count for name, (total, count) in sums.items()}  #? not counted
-    seen = {**record, **means}
+    seen = {**record, **means}  #: SEEN
     seen["gradient_norm"] = gradient_norm([w for p in players for w in p.weights])  #? gradient_norm
-    seen["seconds"] = time.monotonic() - began  #? seconds
+    seen["seconds"] = time.monotonic() - began  #: SEEN  #? seconds
     seen["moved"] = largest_move(model, before)  #? moved
     for player in players:  #? plateau
         if player.watches and player.watches in seen:

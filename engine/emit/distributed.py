@@ -12,10 +12,11 @@ from functools import partial
 from engine.catalogue import Column
 from engine.data.batch import WEIGHT
 from engine.document.plan import Plan
+from engine.emit.alternating import Features
 from engine.emit.entry import Constants
 from engine.emit.passes import Change, Part, changed
 from engine.emit.plain_loop import takes
-from engine.emit.statements import Mark, Statement, quoted, tree, under
+from engine.emit.statements import BLANK, Mark, Statement, quoted, tree, under
 from engine.errors import EmitError
 
 WORLD = Constants(
@@ -50,6 +51,55 @@ def of_first(values: dict[str, float]) -> dict[str, float]:  #? decides
     if WORLD > 1:
         torch.distributed.broadcast_object_list(found)
     return found[0]
+'''
+
+WRITTEN = '''
+def checkpoint_in(file: Path | None) -> dict[str, Any]:
+    """What was last written there; nothing where there is no file."""
+    if file is None or not file.exists():
+        return {}
+    return torch.load(file, map_location="cpu", weights_only=True)
+
+
+def write_checkpoint(file: Path, state: dict[str, Any]) -> None:
+    """Write a state of the training, whole or not at all, with the random numbers of each process."""
+    random = [torch.get_rng_state()] * WORLD
+    if WORLD > 1:  # the file is written when all have looked for one
+        torch.distributed.all_gather_object(random, torch.get_rng_state())
+    if RANK == 0:
+        torch.save({**state, "random": random}, file.with_suffix(".part"))
+        file.with_suffix(".part").replace(file)
+
+
+def draw_on(state: dict[str, Any], shuffle: torch.Generator) -> None:
+    """Let random numbers go on from those of a checkpoint."""
+    shuffle.set_state(state["shuffle"])
+    torch.set_rng_state(state["random"][RANK % len(state["random"])])
+'''
+
+OF_PLAYERS = '''
+def state_of(player: Player) -> dict[str, Any]:
+    """What an objective remembers beside the weights of the model."""
+    found: dict[str, Any] = {}
+    if player.optimiser is not None:
+        found["optimiser"] = player.optimiser.state_dict()
+    if player.schedule is not None:  #? scheduled
+        found["schedule"] = player.schedule.state_dict()
+    if player.average is not None:  #? averages
+        found["average"], found["count"] = player.average.values, player.average.count
+    return found
+
+
+def remember(player: Player, state: dict[str, Any]) -> None:
+    """Let an objective go on from what it remembered."""
+    if player.optimiser is not None:
+        player.optimiser.load_state_dict(state["optimiser"])
+    if player.schedule is not None:  #? scheduled
+        player.schedule.load_state_dict(state["schedule"])
+    if player.average is not None:  #? averages
+        player.average.count = state["count"]
+        for value, written in zip(player.average.values, state["average"], strict=True):
+            value.copy_(written)
 '''
 
 TOGETHER = '''
@@ -101,6 +151,14 @@ def parts_lines(first: str, joins: bool, decides: bool = False) -> list[Statemen
     return tree(PARTS, first=quoted(first), joins=joins, least=2 if joins else 1, decides=decides)
 
 
+def checkpoint_lines(facts: Features | None) -> list[Statement]:
+    """The functions that write a checkpoint and go on from it; `facts` are those of a plan of players."""
+    if facts is None or not facts.minimised:
+        return tree(WRITTEN)
+    own = tree(OF_PLAYERS, scheduled=facts.scheduled, averages=facts.averages)
+    return [*tree(WRITTEN), BLANK, BLANK, *own]
+
+
 def shared(parts: Sequence[Part], changes: Mapping[Mark, Change]) -> list[list[Statement]]:
     """The parts of a script with what several processes run otherwise. Errors: `EmitError`."""
     return changed(parts, changes, optional=OPTIONAL)
@@ -112,30 +170,55 @@ OPTIONAL = (
 )
 
 
-def changes_of_players(alike: bool) -> Mapping[Mark, Change]:
-    """What of a script whose players take turns several processes run otherwise.
-
-    `alike` where all processes draw the same numbers.
-    """
+def changes_of_players(facts: Features) -> Mapping[Mark, Change]:
+    """What of a script whose players take turns several processes run otherwise."""
     apart = tree(APART, of="dropout and noise of its own")
 
     def added(one: Statement) -> list[Statement]:
         return [one, Statement("add_up(player.weights)")]
 
+    def decided(one: Statement) -> list[Statement]:
+        return [one, Statement("seen = of_first(seen)")] if facts.minimised else [one]
+
     return {
-        **SPEAKING,
-        Mark.ARGUMENTS: lambda one: [one, *tree(START)],
-        Mark.TRAINED: lambda one: [one] if alike else [*apart, one],
+        **changes_of_all(facts),
+        Mark.TRAINED: lambda _: [*([] if facts.alike else apart), *tree(TRAINED)],
         Mark.FOUND: _found_together,
         Mark.CLOSED: _found_together,
         Mark.LOSS: lambda one: [Statement('loss = together(player, model, batch)["loss"]')],
         Mark.GRADIENTS: added,
+        Mark.SEEN: decided,
     }
+
+
+def changes_of_all(facts: Features) -> Mapping[Mark, Change]:
+    """What of a script of players each of several processes runs otherwise where it makes all steps."""
+    several = len(facts.plan.phases) > 1
+    changes: dict[Mark, Change] = {
+        **changes_of_whole(),
+        Mark.SIGNATURE: lambda one: [one, Statement("checkpoint: Path | None,")],
+        Mark.BEGUN: lambda _: tree(BEGUN),
+        Mark.EPOCHS: partial(_resuming_phase, facts),
+    }
+    return {**changes, Mark.PHASES: _skipping} if several else changes
 
 
 def changes_of_whole() -> Mapping[Mark, Change]:
     """What of a script several processes run otherwise where each makes all steps, drawing as the others."""
-    return {**SPEAKING, Mark.ARGUMENTS: lambda one: [one, *tree(START)]}
+    return {
+        **SPEAKING,
+        Mark.ARGUMENTS: lambda one: [*tree(CHECKPOINT), one, *tree(START)],
+        Mark.TRAINED: lambda _: tree(TRAINED),
+    }
+
+
+def changes_of_streams(plan: Plan, scheduled: bool) -> Mapping[Mark, Change]:
+    """The same for a plain script whose batches are of several data nodes."""
+    return {
+        **changes_of_whole(),
+        Mark.SIGNATURE: lambda one: [under(SIGNATURE, one.body)],
+        Mark.EPOCHS: partial(_resuming, _kept(plan), scheduled, False),
+    }
 
 
 def _found_together(_: Statement) -> list[Statement]:
@@ -149,13 +232,12 @@ def changes_of_plain(plan: Plan, scheduled: bool, counted: bool) -> Mapping[Mark
     """
     means = _counted_means() if counted else _means()
     return {
-        **SPEAKING,
+        **changes_of_whole(),
         Mark.SIGNATURE: lambda one: [under(SIGNATURE, one.body)],
-        Mark.EPOCHS: partial(_resuming, _kept(plan), scheduled),
+        Mark.EPOCHS: partial(_resuming, _kept(plan), scheduled, True),
         Mark.ZEROED: lambda one: [Statement("part, fraction = part_of(batch)"), one],
         **means,
         Mark.EVALUATED: lambda _: [Statement('found = of_first(evaluate(model, data["validation"]))')],
-        Mark.ARGUMENTS: lambda one: [*tree(CHECKPOINT), one, *tree(START)],
         Mark.TRAINED: lambda _: tree(APART, of="dropout of its own") + tree(TRAINED),
     }
 
@@ -219,33 +301,82 @@ whole = over_all(weight.clone()) or 1.0
 """
 
 
-def _resuming(kept: Sequence[str], scheduled: bool, one: Statement) -> list[Statement]:
-    """The loop over the epochs, which goes on from a checkpoint and writes one; `kept` are its variables."""
+def _resuming(kept: Sequence[str], scheduled: bool, joined: bool, one: Statement) -> list[Statement]:
+    """The loop over the epochs, which goes on from a checkpoint and writes one; `kept` are its variables.
+
+    The model is `joined` where the processes add up their gradients.
+    """
     saved = ", ".join(f'"{name}": {name}' for name in ("epoch", *kept))
     read = [Statement(f'{name} = state["{name}"]') for name in kept]
     found = ["model", "optimiser", *(["schedule"] if scheduled else [])]
     saved += "".join(f', "{name}": {name}.state_dict()' for name in found)
-    saved += ', "shuffle": shuffle.get_state(), "random": torch.get_rng_state()'
-    return tree(RESUMING, saved=saved, read=read, scheduled=scheduled, body=one.body)
+    saved += ', "shuffle": shuffle.get_state()'
+    return tree(RESUMING, saved=saved, read=read, scheduled=scheduled, joined=joined, body=one.body)
 
 
 RESUMING = """
 begin = 0
-if checkpoint and checkpoint.exists():
-    state = torch.load(checkpoint, weights_only=True)
+state = checkpoint_in(checkpoint)
+if state:
     begin = state["epoch"]
     <read>
     model.load_state_dict(state["model"])
     optimiser.load_state_dict(state["optimiser"])
     schedule.load_state_dict(state["schedule"])  #? scheduled
-    shuffle.set_state(state["shuffle"])
-    torch.set_rng_state(state["random"])
-joined = DistributedDataParallel(model) if WORLD > 1 else model
+    draw_on(state, shuffle)
+joined = DistributedDataParallel(model) if WORLD > 1 else model  #? joined
 for epoch in range(begin, epochs):
-    if checkpoint and RANK == 0:
-        state = {$saved}
-        torch.save(state, checkpoint.with_suffix(".part"))
-        checkpoint.with_suffix(".part").replace(checkpoint)
+    if checkpoint:
+        write_checkpoint(checkpoint, {$saved})
+    <body>
+"""
+
+BEGUN = """
+state = checkpoint_in(checkpoint)
+if state:
+    model.load_state_dict(state["model"])
+step, epoch = state.get("step", 0), state.get("epoch", 0)
+"""
+
+
+def _skipping(one: Statement) -> list[Statement]:
+    """The loop over the phases, without those that were over before the checkpoint."""
+    over = under('if number < state.get("phase", 0):', [Statement("continue")])
+    return [under(one.plain, [over, *one.body])]
+
+
+def _resuming_phase(facts: Features, one: Statement) -> list[Statement]:
+    """The loop over the epochs of a phase, which goes on from a checkpoint and writes one."""
+    names = ["step", "epoch", *LASTING]
+    saved = ", ".join(f'"{name}": {name}' for name in names)
+    saved += ', "phase": number' if len(facts.plan.phases) > 1 else ""
+    saved += ', "seconds": time.monotonic() - began' if "seconds" in facts.seen else ""
+    saved += ', "players": [state_of(player) for player in players]' if facts.minimised else ""
+    saved += ', "model": model.state_dict(), "shuffle": shuffle.get_state()'
+    return tree(
+        RESUMING_PHASE,
+        lasting=", ".join(LASTING),
+        named=", ".join(map(quoted, LASTING)),
+        seconds="seconds" in facts.seen,
+        minimises=bool(facts.minimised),
+        saved=saved,
+        body=one.body,
+    )
+
+
+LASTING = ("best", "kept", "waited", "turn", "done")  # variables that last from epoch to epoch of a phase
+RESUMING_PHASE = """
+done = 0
+if state:
+    $lasting = (state[name] for name in ($named))
+    began = time.monotonic() - state["seconds"]  #? seconds
+    for player, remembered in zip(players, state["players"], strict=True):  #? minimises
+        remember(player, remembered)
+    draw_on(state, shuffle)
+    state = {}
+for done in range(done, limit):
+    if checkpoint:
+        write_checkpoint(checkpoint, {$saved})
     <body>
 """
 

@@ -23,10 +23,12 @@ from engine.emit.carried.calls import unreadable, with_cuts
 from engine.emit.carried.specialise import defined, specialised
 from engine.emit.distributed import (
     WORLD,
+    changes_of_all,
     changes_of_plain,
     changes_of_players,
-    changes_of_whole,
+    changes_of_streams,
     check_shareable,
+    checkpoint_lines,
     parts_lines,
     shared,
     together_lines,
@@ -209,6 +211,8 @@ def write_script(
             parts += _general_parts(made, load, players, shares, notebook)
         else:
             parts += _plain_parts(made, plan, load, shares, notebook)
+        if distributed:
+            parts.insert(-1, checkpoint_lines(players.facts if players else None))
     cells: list[Cell] = []
     if notebook:
         cells, functions = notebook_cells(made, offered, holds, place, weights, threads, players, trains)
@@ -229,9 +233,13 @@ def write_script(
         parts, steps = quickened(parts, fast, not general, shortened), less_precise(steps, fast)
     if distributed and trains:
         counted = len(counts) == 1 and counts[0] is not None
-        changes = changes_of_plain(plan, bool(schedule_lines(plan.objective)), counted)
-        if players is not None or not shares:
-            changes = changes_of_players(players.facts.alike) if players and shares else changes_of_whole()
+        scheduled = bool(schedule_lines(plan.objective))
+        if players is not None:
+            changes = changes_of_players(players.facts) if shares else changes_of_all(players.facts)
+        elif shares:
+            changes = changes_of_plain(plan, scheduled, counted)
+        else:
+            changes = changes_of_streams(plan, scheduled)
         parts = shared(parts, changes)
     carried, parts = _only_used(portable_source(needed), parts, steps)
     parts[:0] = carried
@@ -366,7 +374,7 @@ def _general_parts(
     if players.facts.measures and made.splits != ("train",):
         parts.append(evaluate_lines(made, first, "measure"))
     if distributed and players.facts.minimised:
-        parts += [parts_lines(first, joins), together_lines(first)]
+        parts += [parts_lines(first, joins, decides=True), together_lines(first)]
     parts += [tree(REPORT, kept=kept), *players.parts]
     if short is not None:
         lines = phased_lines if short.stretches else short_lines

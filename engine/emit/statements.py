@@ -29,6 +29,8 @@ class Mark(Enum):
     """What a statement does, for the passes over a script that change it."""
 
     SIGNATURE = auto()  # of `train`
+    BEGUN = auto()  # steps and epochs are counted from here
+    PHASES = auto()  # the loop over them
     EPOCHS = auto()  # the loop over them
     ZEROED = auto()  # gradients are set to zero
     FOUND = auto()  # what an objective finds on a batch
@@ -40,6 +42,7 @@ class Mark(Enum):
     JSON = auto()  # a line of JSON for each batch
     SHOWN = auto()  # what is measured is printed
     EVALUATED = auto()  # the validation split is measured
+    SEEN = auto()  # what decides about the rest of a phase is known
     FUSABLE = auto()  # makes an optimiser that torch can run in one kernel
     ARGUMENTS = auto()  # the command line is read
     SEEDED = auto()  # random numbers begin

@@ -25,6 +25,7 @@ from engine.train.loop import Run
 from engine.train.rebuild import rebuild
 from engine.train.rewind import Rewind
 from tests.engine.kinds.steps import KINDS, PAIRED, TWO_DATA_NODES, WHOLE, of_all, of_kind
+from tests.engine.kinds.test_script_checkpoints import resumes as script_resumes
 from tests.engine.sketches import GALLERY, GALLERY_IDS, catalogue
 from tests.engine.train.networks import DATASETS
 from tests.engine.train.test_distributed import TORCHRUN, alone, close, records
@@ -141,6 +142,11 @@ def is_exported_to_the_same_numbers(kind: str) -> None:
         assert records(str(script), "--json", "--device", "cpu") == alone(of_kind(kind))
 
 
+def is_resumed_by_its_script(kind: str) -> None:
+    with TemporaryDirectory() as folder:
+        script_resumes(of_kind(kind), Path(folder))
+
+
 def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
     steps = plan.objectives
     if kind == "adversary":
@@ -161,6 +167,7 @@ TRIED: dict[str, Callable[[str], None]] = {
     "edit": takes_an_edit,
     "fast path": is_fast,
     "script": is_exported,
+    "script resumes": is_resumed_by_its_script,
 }
 
 
