@@ -70,6 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return _complain(NeuroloomError(f"{place}{error.strerror or error}."), options, UNREADABLE)
     except KeyboardInterrupt:
+        warn("neuroloom: stopped")
         return INTERRUPTED
 
 

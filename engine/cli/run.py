@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.catalogue import Catalogue
 from engine.catalogue.params import ParamSpec
-from engine.cli.words import say, warn
+from engine.cli.words import say, say_at_once, warn
 from engine.data.sets.needed import as_error, not_here
 from engine.document.graph import Project
 from engine.errors import NeuroloomError, ParamError, TrainingError, reason_of
@@ -160,7 +160,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
         torch.manual_seed(options.seed)
         with evaluating(model):
             for state in procedure.states(model, batch, values, options.seed):
-                say(json.dumps(state_as_json(state)) if options.json else state_in_words(state))
+                say_at_once(json.dumps(state_as_json(state)) if options.json else state_in_words(state))
     except ValueError as error:
         raise ParamError(reason_of(error)) from error
     except RuntimeError as error:

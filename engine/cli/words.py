@@ -43,6 +43,12 @@ def say(text: str = "") -> None:
     sys.stdout.write(in_one_line(text) + "\n")
 
 
+def say_at_once(text: str) -> None:
+    """Write a line of what was asked for, where whoever reads it sees it before the next one is known."""
+    say(text)
+    sys.stdout.flush()
+
+
 def warn(text: str) -> None:
     """Write a line beside it."""
     sys.stderr.write(in_one_line(text) + "\n")

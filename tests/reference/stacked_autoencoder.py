@@ -368,7 +368,9 @@ def run(name: str, words: Sequence[str]) -> None:
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
         for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state))
+            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+    except KeyboardInterrupt:
+        parser.exit(130, f"{parser.prog}: stopped\n")
     except (OSError, ValueError) as error:
         parser.error(str(error))
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from engine.cli import main as cli
 from engine.document.files import save_project
+from engine.emit.writing import export
 from engine.runs.checkpoints import write_tensors
 from tests.engine.procedures.running import loaded
 from tests.engine.procedures.test_boltzmann import machine
+from tests.engine.sketches import catalogue
 
+ROOT = Path(__file__).parents[3]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -120,3 +129,62 @@ def test_weights_whose_size_is_learned_are_taken_and_others_refused(
     assert cli.main(["export", "gallery:gaussian-process", "--out", "gp.py", "--weights", "fitted"]) == 0
     assert cli.main(["run", "gallery:iris", "predict", "--weights", "fitted"]) == 1
     assert "belong to another model" in capsys.readouterr().err
+
+
+GIBBS = ("gibbs", "--weights", "net.safetensors", "--json", "--rounds")
+WAYS = pytest.mark.parametrize("exported", [False, True], ids=["command", "script"])
+
+
+class Watched(io.StringIO):
+    """Knows how many lines there were each time that what was written had to be passed on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed_on: list[int] = []
+
+    def flush(self) -> None:
+        self.passed_on.append(self.getvalue().count("\n"))
+
+
+@WAYS
+def test_a_state_is_passed_on_before_the_next_is_computed(
+    net: Path, monkeypatch: pytest.MonkeyPatch, exported: bool
+) -> None:
+    out = Watched()
+    monkeypatch.setattr(sys, "stdout", out)
+    if exported:
+        export(machine(), catalogue(), net / "net.py", with_data=True, procedures=["gibbs"])
+        monkeypatch.setattr(sys, "argv", ["net.py", *GIBBS, "3"])
+        runpy.run_path("net.py", run_name="__main__")
+    else:
+        assert cli.main(["run", "net.nloom", *GIBBS, "3"]) == 0
+    assert out.getvalue().count("\n") == 4
+    assert [count for count in dict.fromkeys(out.passed_on) if count] == [1, 2, 3, 4]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@WAYS
+def test_ctrl_c_ends_it_with_one_line(net: Path, exported: bool) -> None:
+    begin, words = "run_module('engine.cli'", ["neuroloom", "run", "net.nloom"]
+    if exported:
+        export(machine(), catalogue(), net / "net.py", with_data=True, procedures=["gibbs"])
+        begin, words = "run_path('net.py'", ["net.py"]
+    listens = "signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell may have turned that off
+    starts = (
+        f"import runpy, signal, sys; {listens}; sys.argv = sys.argv[1:]; runpy.{begin}, run_name='__main__')"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", starts, *words, *GIBBS, "1000000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )
+    assert running.stdout is not None
+    assert json.loads(running.stdout.readline())["step"] == 0
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    assert running.returncode == 130 and err == (
+        "net.py gibbs: stopped\n" if exported else "neuroloom: stopped\n"
+    )
+    assert len(out.splitlines()) < 1_000_000

@@ -18,11 +18,11 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 622,
-    "an_agent_in_a_grid_world.py": 601,
+    "a_decoder_letter_by_letter.py": 624,
+    "an_agent_in_a_grid_world.py": 603,
     "kinds_of_graphs.py": 428,
-    "romeo_and_juliet_letter_by_letter.py": 442,
-    "words_to_digits_with_attention.py": 503,
+    "romeo_and_juliet_letter_by_letter.py": 444,
+    "words_to_digits_with_attention.py": 505,
 }
 
 
