@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -39,8 +40,11 @@ def rebuild(
         model: nn.Module = program.make_model(device)
         data = load()
     kept = dict(_kept_layers(run, program, model))
+    inside = tuple(f"{program.modules[node]}." for node in kept)  # nodes that a kept layer is now drawn of
     restarted = tuple(
-        node for node, path in program.modules.items() if node not in kept and _has_weights(model, path)
+        node
+        for node, path in program.modules.items()
+        if node not in kept and not path.startswith(inside) and _has_weights(model, path)
     )
     rows_done = math.ceil(run.rows("train") / run.steps_per_epoch) * run.index
     old_players = {player.name: player for player in run.phases.players}
@@ -86,70 +90,128 @@ def taken_over(run: Run, restarted: tuple[str, ...]) -> str:
     return f"Your edit takes part from step {run.step + 1:,}{begins}."
 
 
-Pairs = list[tuple[nn.Parameter, nn.Parameter]]
+Weights = dict[str, nn.Parameter]
+Kept = tuple[Weights, Weights]  # those of a layer before an edit and after it, by name
 
 
-def _kept_layers(run: Run, program: Program, model: nn.Module) -> Iterator[tuple[str, Pairs]]:
-    """Copy the weights of layers that an edit left alone; yields their old and new parameters in pairs."""
+def _kept_layers(run: Run, program: Program, model: nn.Module) -> Iterator[tuple[str, Kept]]:
+    """Copy the weights of layers that an edit left alone; yields those of before and after."""
     for node_id, path in program.modules.items():
         old_path = run.program.modules.get(node_id)
         if old_path is None:
             continue
         old, new = run.model.get_submodule(old_path), model.get_submodule(path)
-        state = old.state_dict()
+        state: dict[str, Tensor] | None = old.state_dict()
         # A layer whose source stands in the script is of another class in each script.
         if type(old).__name__ != type(new).__name__ or not _fits(old, new):
-            other = redrawn(state, new.state_dict())
-            if other is not None:  # an optimiser's state is of single weights, which are others now
-                new.load_state_dict(other)
-                yield node_id, []
-            continue
-        new.load_state_dict(state)
-        new_parameters = dict(new.named_parameters())
-        yield node_id, [(weight, new_parameters[name]) for name, weight in old.named_parameters()]
+            state = redrawn(old.state_dict(), new.state_dict())
+        if state is not None:
+            new.load_state_dict(state)
+            yield node_id, (dict(old.named_parameters()), dict(new.named_parameters()))
 
 
-def redrawn(old: dict[str, Tensor], new: dict[str, Tensor]) -> dict[str, Tensor] | None:
+@dataclass(frozen=True, slots=True)
+class Recut:
+    """Weights that are joined along their first axis, then split into others of these sizes."""
+
+    before: Sequence[str]
+    after: Sequence[str]
+    sizes: Sequence[int]
+
+    def weights(self, found: dict[str, Tensor]) -> None:
+        """Put those after it in the place of those before it."""
+        joined = torch.cat([found.pop(name) for name in self.before])
+        parts = torch.split(joined, list(self.sizes))
+        found.update((name, part.clone()) for name, part in zip(self.after, parts, strict=True))
+
+    def state(self, states: dict[str, dict[str, Any]], weights: Mapping[str, Tensor]) -> None:
+        """The same with what an optimiser remembers of each of the `weights` there were before it.
+
+        What is remembered of a weight has its shape, or is one number that is the same for all of them;
+        nothing is remembered of the weights after it where that is not so.
+        """
+        old = [states.pop(name, {}) for name in self.before]
+        found: list[dict[str, Any]] = [{} for _ in self.after]
+        for key, value in old[0].items():
+            values: list[Any] = [state.get(key) for state in old]
+            shaped = zip(values, self.before, strict=True)
+            if all(isinstance(one, Tensor) and one.shape == weights[name].shape for one, name in shaped):
+                pieces: Sequence[Any] = torch.split(torch.cat(values), list(self.sizes))
+            elif all(torch.as_tensor(one).ndim == 0 and bool(one == value) for one in values):
+                pieces = [value] * len(found)
+            else:
+                return
+            for state, piece in zip(found, pieces, strict=True):
+                state[key] = piece.clone() if isinstance(piece, Tensor) else piece
+        if all(state.keys() == old[0].keys() for state in old):
+            states.update(zip(self.after, found, strict=True))
+
+
+def redrawn(old: Mapping[str, Tensor], new: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
     """The weights of a layer for the same one in which nodes are drawn as blocks, or blocks are nodes again.
 
     `new` has the names and shapes that are wanted; None where the two differ in anything else.
     """
     found = dict(old)
+    for _ in _recuts(found, new):
+        pass
+    return found if _shapes(found) == _shapes(new) else None
+
+
+def redrawn_state(
+    states: Mapping[str, dict[str, Any]], old: Mapping[str, Tensor], new: Mapping[str, Tensor]
+) -> dict[str, dict[str, Any]]:
+    """What an optimiser remembers of the weights of a layer, by their names when it is redrawn."""
+    found, left = dict(states), dict(old)
+    before = dict(left)
+    for recut in _recuts(left, new):
+        recut.state(found, before)
+        before = dict(left)
+    return {name: state for name, state in found.items() if name in new and state}
+
+
+def _recuts(found: dict[str, Tensor], new: Mapping[str, Tensor]) -> Iterator[Recut]:
+    """Join and split what was `found` until it has the names of `new`; yields each time what was done."""
     for form in drawn_forms():
         first = next(iter(form.weights))
         for prefix in _prefixes(found, new, first):
             if all(prefix + one in found for one in form.weights):
                 for whole, parts in form.weights.items():
-                    sizes = [len(new.get(prefix + part, ())) for part in parts]
-                    tensor = found.pop(prefix + whole)
-                    if sum(sizes) != len(tensor):
-                        return None
-                    found |= {
-                        prefix + part: one
-                        for part, one in zip(parts, torch.split(tensor, sizes), strict=True)
-                    }
+                    names = [prefix + part for part in parts]
+                    sizes = [len(new.get(name, ())) for name in names]
+                    if sum(sizes) != len(found[prefix + whole]):
+                        return
+                    yield _done(found, Recut([prefix + whole], names, sizes))
         for prefix in _prefixes(found, new, form.weights[first][0]):
             if all(prefix + part in found for parts in form.weights.values() for part in parts):
                 for whole, parts in form.weights.items():
-                    found[prefix + whole] = torch.cat([found.pop(prefix + part) for part in parts])
-    return found if _shapes(found) == _shapes(new) else None
+                    names = [prefix + part for part in parts]
+                    size = sum(len(found[name]) for name in names)
+                    yield _done(found, Recut(names, [prefix + whole], [size]))
 
 
-def _prefixes(found: dict[str, Tensor], new: dict[str, Tensor], name: str) -> list[str]:
+def _done(found: dict[str, Tensor], recut: Recut) -> Recut:
+    recut.weights(found)
+    return recut
+
+
+def _prefixes(found: Mapping[str, Tensor], new: Mapping[str, Tensor], name: str) -> list[str]:
     """What stands before a name among weights that are no longer wanted."""
     there = [one[: -len(name)] for one in found if one.endswith(name) and one not in new]
     return [prefix for prefix in there if not prefix or prefix.endswith(".")]
 
 
-def _carry_state(layers: Any, old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
+def _carry_state(layers: Iterable[Kept], old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
     if type(old) is not type(new):
         return
     if isinstance(new, torch.optim.LBFGS) and _numbers(old) != _numbers(new):
         return  # what it remembers are vectors of all weights
-    for pairs in layers:
-        for before, after in pairs:
-            if before in old.state:
-                new.state[after] = old.state[before]
+    for before, after in layers:
+        states = {name: old.state[weight] for name, weight in before.items() if weight in old.state}
+        if before.keys() != after.keys():
+            states = redrawn_state(states, before, after)
+        for name, state in states.items():
+            new.state[after[name]] = state
     lay_out_like_weights(new)
 
 
@@ -179,7 +241,7 @@ def _fits(old: nn.Module, new: nn.Module) -> bool:
     return _shapes(old.state_dict()) == _shapes(new.state_dict())
 
 
-def _shapes(state: dict[str, Any]) -> dict[str, Any]:
+def _shapes(state: Mapping[str, Any]) -> dict[str, Any]:
     return {name: getattr(value, "shape", None) for name, value in state.items()}
 
 
