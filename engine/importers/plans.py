@@ -135,7 +135,8 @@ def _called(training: Training, train: ast.FunctionDef, arguments: int) -> ast.F
 
 
 def _is_batch_function(one: ast.FunctionDef) -> bool:
-    return len(one.args.args) == 2 and "evaluate" not in one.name and not one.decorator_list
+    answers = any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(one))
+    return len(one.args.args) == 2 and answers and "evaluate" not in one.name and not one.decorator_list
 
 
 def _listed(training: Training, row: ast.Tuple) -> Objective | None:
