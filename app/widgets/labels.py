@@ -108,3 +108,17 @@ class ElidedLabel(QLabel):
             self._whole = number
         fits = wide <= self.contentsRect().width()
         self.setToolTip("" if fits else plain(self.text()))
+
+
+class WholeLabel(QLabel):
+    """A label as high as its lines: in what scrolls, layouts don't ask how high a width makes it."""
+
+    def __init__(self, text: str, role: str) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setWordWrap(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.setMinimumHeight(self.heightForWidth(self.width()))

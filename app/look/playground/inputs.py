@@ -33,7 +33,7 @@ from app.look.playground.pad import Pad
 from app.look.playground.rows import Row, Rows
 from app.theme import SMALL, current_theme
 from app.widgets.fields import NumberEdit
-from app.widgets.labels import ElidedLabel, label, restyle
+from app.widgets.labels import ElidedLabel, WholeLabel, label, restyle
 from engine.catalogue import Column
 from engine.look.images.ink import MNIST_BOX, MNIST_SIDE, centred
 from engine.shapes.heads import Feature
@@ -306,24 +306,10 @@ def mark_bad(field: QWidget, bad: bool) -> None:
         restyle(field)
 
 
-class _WholeLabel(QLabel):
-    """A label as high as its lines: in what scrolls, layouts don't ask how high a width makes it."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("role", "small")
-        self.setWordWrap(True)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.setMinimumHeight(self.heightForWidth(self.width()))
-
-
 def _name_label(name: str) -> QLabel:
     """A name in as many lines as it needs, or shortened where a word of it is too long for that."""
     short = all(len(word) <= LONGEST_WORD for word in name.split())
-    named = _WholeLabel(name) if short else ElidedLabel(name, "small")
+    named = WholeLabel(name, "small") if short else ElidedLabel(name, "small")
     named.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     return named
 
