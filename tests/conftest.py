@@ -33,7 +33,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # From pure to window, so that the first failure is the one nearest the cause. The many short files of the
 # window come last: a worker that took a long one at the end would be waited for.
-ORDER = ("engine", "nodes", "test_project.py", "gallery", "real_window", "bench", "app")
+ORDER = (
+    *("engine", "nodes", "test_project.py", "test_glossary.py", "test_packaging.py", "warm"),
+    *("gallery", "test_smoke.py", "real_window", "bench", "app"),
+)
 THREAD_GRACE_SECONDS = 5.0
 MODULES_TO_FREEZE = 20  # so many new ones are worth it
 MOST_WORKERS = 4  # each holds up to two gigabytes

@@ -76,8 +76,15 @@ class Server:
 
     def _begin(self, caller: socket.socket) -> dict[str, Any] | None:
         said, streams, _, _ = socket.recv_fds(caller, REQUEST, 3)
-        while not said.endswith(b"\n"):
-            said += caller.recv(REQUEST)
+        more = said
+        while more and not said.endswith(b"\n"):
+            more = caller.recv(REQUEST)
+            said += more
+        if not more:  # it was killed before it had asked
+            caller.close()
+            for stream in streams:
+                os.close(stream)
+            return None
         job: dict[str, Any] = json.loads(said)
         process = os.fork()
         if not process:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -54,3 +55,12 @@ def test_a_script_lies_where_it_lies_and_one_that_is_killed_takes_its_child_alon
     assert running.stdout.read() == "" and running.wait() == -9  # its stream ends with the child
     running.stdout.close()
     assert value == "7" and int(process) != running.pid
+
+
+def test_one_that_is_gone_before_it_has_asked_holds_up_nobody() -> None:
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(Path(python()).with_name("asked")))
+        socket.send_fds(caller, [b'{"words": ["-c", '], [0, 1, 2])
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(str(Path(python()).with_name("asked")))
+    assert done_by(python(), "-c", "print(3)") == (0, "3\n", "")
