@@ -9,6 +9,14 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 
+def every(step: int, kinds: Iterable[str]) -> list[ParameterSet]:
+    """Kinds, all but every `step`-th marked `exhaustive`."""
+    return [
+        pytest.param(kind, marks=[] if place % step == 0 else pytest.mark.exhaustive)
+        for place, kind in enumerate(kinds)
+    ]
+
+
 def sampled(step: int, kinds: Iterable[str], ways: Iterable[str]) -> list[ParameterSet]:
     """All products of kinds and ways, all but every `step`-th marked `exhaustive`.
 

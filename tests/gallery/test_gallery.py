@@ -25,7 +25,15 @@ LOOKED_AT = ("gpt2-small",)  # without data, and too large to be run in a test
 TRAINED = [one for one in EXAMPLES if one not in LOOKED_AT]
 PARAMETERS = {"mnist-cnn": 34_826, "vit-mnist": 72_074, "gpt2-small": 124_439_808}
 # An epoch of the convolutions takes minutes on a busy computer; the other examples go to the end.
-STEPS = {"mnist-cnn": 40, "vit-mnist": 40, "rbm-mnist": 60, "gan-digits": 60, "stacked-autoencoder": 60}
+STEPS = {
+    "mnist-cnn": 40,
+    "vit-mnist": 40,
+    "char-decoder": 20,
+    "copying-lags": 30,
+    "rbm-mnist": 60,
+    "gan-digits": 60,
+    "stacked-autoencoder": 60,
+}
 # Of these one epoch is run, of the others three.
 LONG = {
     *(

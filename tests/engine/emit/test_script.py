@@ -179,13 +179,13 @@ def test_exporting_twice_gives_the_same_bytes_and_places_do_not_matter(project_i
 def test_another_process_gives_the_same_bytes() -> None:
     code = (
         "import sys; from tests.engine.sketches import *; from engine.emit.script import export_script\n"
-        "for one in GALLERY_IDS: sys.stdout.write(export_script(gallery(one), catalogue()).text)"
+        "for one in GALLERY_IDS[::3]: sys.stdout.write(export_script(gallery(one), catalogue()).text)"
     )
     command = [sys.executable, "-c", code]
     environment = {"PYTHONHASHSEED": "7", "PYTHONUTF8": "1"}
     root = Path(__file__).parents[3]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, env=environment, timeout=120)
-    assert done.stdout == "".join(text_of(gallery(one)) for one in GALLERY_IDS), done.stderr
+    assert done.stdout == "".join(text_of(gallery(one)) for one in GALLERY_IDS[::3]), done.stderr
 
 
 def test_exporting_between_edits_gives_what_is_there_now() -> None:
