@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.layers.scores import counting
+
 
 def counted_cross_entropy(
     scores: Tensor,
@@ -29,9 +31,7 @@ def counted_cross_entropy(
 
 def counted(target: Tensor, ignored: int | None = None, weights: Sequence[float] | None = None) -> Tensor:
     """How much classes (N, ...) count: each 1, or the weight of its class; -100 and `ignored` nothing."""
-    counts = target != -100
-    if ignored is not None:
-        counts = counts & (target != ignored)
+    counts = counting(target, ignored)
     if weights is None:
         return counts.sum()
     return (torch.tensor(weights, device=target.device)[target.clamp(min=0)] * counts).sum()

@@ -7,14 +7,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
+def counting(target: Tensor, ignored: int | None = None) -> Tensor:
+    """Which places of classes (N, ...) count: all but those of class -100 and `ignored`."""
+    return target != -100 if ignored is None else (target != -100) & (target != ignored)
+
+
 def masked_accuracy(guessed: Tensor, target: Tensor, ignored: int | None = None) -> Tensor:
     """The fraction of places (N, ...) whose class is right, without those of class -100 or `ignored`.
 
     0 where no place counts.
     """
-    there = target != -100
-    if ignored is not None:
-        there = there & (target != ignored)
+    there = counting(target, ignored)
     return ((guessed == target) & there).sum() / there.sum().clamp(1)
 
 
@@ -33,9 +36,7 @@ def class_frequencies(guessed: Tensor, target: Tensor, classes: int, ignored: in
 
     Those of class -100 or `ignored` don't; all is 0 where none does.
     """
-    there = target != -100
-    if ignored is not None:
-        there = there & (target != ignored)
+    there = counting(target, ignored)
     right = F.one_hot(target.clamp(0), classes).flatten(0, -2).float() * there.flatten()[:, None]
     said = F.one_hot(guessed, classes).flatten(0, -2).float()
     return right.T @ said / there.sum().clamp(1)
@@ -69,9 +70,7 @@ def top_k_accuracy(scores: Tensor, target: Tensor, k: int, ignored: int | None =
 
     Those of class -100 or `ignored` don't count; 0 where no place does.
     """
-    there = target != -100
-    if ignored is not None:
-        there = there & (target != ignored)
+    there = counting(target, ignored)
     found = (scores.topk(min(k, scores.shape[-1]), -1).indices == target[..., None]).any(-1)
     return (found & there).sum() / there.sum().clamp(1)
 

@@ -141,7 +141,7 @@ def become(job: dict[str, Any]) -> list[str]:
         option = words.pop(0)
         unbuffered = unbuffered or option == "-u"
         if option == "-W":
-            warnings.simplefilter(words.pop(0))  # type: ignore[arg-type]
+            warnings.simplefilter(words.pop(0))
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(
         io.BufferedReader(io.FileIO(0, closefd=False)), encoding=encoding
     )
@@ -198,7 +198,7 @@ def do(words: list[str]) -> None:
 
 def end(status: int) -> NoReturn:
     """What an interpreter does at its end, but for taking all modules apart, which takes longest."""
-    threading._shutdown()  # type: ignore[attr-defined]
+    threading._shutdown()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -103,8 +103,8 @@ def denoising(look: Look, probe: Probe) -> Taken | None:
 def _denoised(look: Look, node_id: str, shape: tuple[int, ...], number: int) -> Iterator[Tensor]:
     """Images `shape` on their way: as the layer itself says, else by the procedure that begins at it."""
     module = look.module(node_id)
-    if module is not None and hasattr(module, "denoise_steps"):
-        denoise: Denoise = module.denoise_steps  # type: ignore[assignment]
+    denoise: Denoise | None = getattr(module, "denoise_steps", None)
+    if denoise is not None:
         yield from denoise(shape, torch.Generator(look.device).manual_seed(number))
         return
     known = offers(look.program.project, look.program.book)
