@@ -7,6 +7,7 @@ import math
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.axes import SEQUENCE, Axes, swapped
 from engine.catalogue.params import Ints
+from engine.catalogue.symbols import carried
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 
@@ -103,9 +104,10 @@ class FirstStep(Layer):
 
 
 class LastStep(Layer):
-    """Takes the last step of a sequence."""
+    """Takes the last step of a sequence; of rows that differ in length, the last that each has."""
 
     takes_axes = SEQUENCE
+    reads_lengths = True
     family = "shape"
     takes_whole = True
     title = "Last step"
@@ -115,4 +117,8 @@ class LastStep(Layer):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         if len(x.shape) < 2:
             raise EmitError("Last step needs a sequence, steps × features.")
-        return x[:, -1]
+        if x.lengths is None:
+            return x[:, -1]
+        from engine.layers.ragged import last_places
+
+        return carried(last_places)(x, x.lengths)

@@ -72,9 +72,12 @@ class PaletteRows(QAbstractListModel):
         self.endResetModel()
 
     def _with_drawn(self, types: Sequence[type[NodeType]]) -> list[Row]:
-        """The types of a family, each followed by the block that draws it."""
-        blocks = {one.fast: one for one in drawn(self._workspace.catalogue)}
-        return [row for kind in types for row in (kind, blocks.get(kind.type_id)) if row is not None]
+        """The types of a family, each followed by the blocks that draw it."""
+        blocks = drawn(self._workspace.catalogue)
+        found: list[Row] = []
+        for kind in types:
+            found += [kind, *(one for one in blocks if one.fast == kind.type_id)]
+        return found
 
     def _blocks(self) -> list[Defined]:
         return defined(self._workspace.document.project, self._workspace.scope)

@@ -18,7 +18,7 @@ from engine.document.clipboard import copy_text
 from engine.document.files import write_atomically
 from engine.document.graph import Project
 
-DRAWN = "drawn:"  # before the id of a node type where the block that draws it stands in for it
+DRAWN = "drawn:"  # before the name of a drawn form where its block is added
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
 DEFINED = "block:"  # before an id where a block of the project stands in for a node type
 SUFFIX = ".nloom-block"
@@ -76,6 +76,7 @@ class Drawn:
     """A layer drawn from its parts, offered beside the node type that it is."""
 
     name: str
+    form: str
     fast: str
     family: str
     about: str
@@ -83,13 +84,17 @@ class Drawn:
     @property
     def type_id(self) -> str:
         """What stands for it where node types are added by id."""
-        return f"{DRAWN}{self.fast}"
+        return f"{DRAWN}{self.form}"
 
 
 def drawn(catalogue: Catalogue) -> list[Drawn]:
     """The layers that can be drawn from their parts, by the names of their files."""
     kinds = [(form, catalogue.get(form.fast)) for form in drawn_forms()]
-    return [Drawn(form.title, form.fast, kind.family, form.about) for form, kind in kinds if kind is not None]
+    return [
+        Drawn(form.title, form.name, form.fast, kind.family, form.about)
+        for form, kind in kinds
+        if kind is not None
+    ]
 
 
 def defined(project: Project, scope: str) -> list[Defined]:

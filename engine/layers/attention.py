@@ -15,6 +15,21 @@ def earlier_softmax(scores: Tensor) -> Tensor:
     return scores.masked_fill(later, -torch.inf).softmax(-1)
 
 
+def read_earlier(
+    query: Tensor, key: Tensor, value: Tensor, kept: tuple[Tensor, Tensor] | None
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """What steps that are new read (N, t, F) by their parts (N, heads, t, D), and all keys and values so far.
+
+    `kept` are keys and values of the steps before.
+    """
+    if kept is not None:
+        key, value = torch.cat((kept[0], key), 2), torch.cat((kept[1], value), 2)
+    steps, places = query.shape[2], key.shape[2]
+    earlier = torch.ones(steps, places, dtype=torch.bool, device=query.device).tril(places - steps)
+    read = F.scaled_dot_product_attention(query, key, value, None if steps == 1 else earlier)
+    return read.transpose(1, 2).flatten(2), (key, value)
+
+
 class SelfAttention(nn.Module):
     """Each step of a sequence (N, T, F) reads the steps that its query fits; causal: none behind itself.
 
@@ -41,12 +56,9 @@ class SelfAttention(nn.Module):
 
     def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
-        query, *both = self.split(x)
-        key, value = both if kept is None else (torch.cat(pair, 2) for pair in zip(kept, both, strict=True))
-        steps, places = query.shape[2], key.shape[2]
-        earlier = torch.ones(steps, places, dtype=torch.bool, device=x.device).tril(places - steps)
-        read = F.scaled_dot_product_attention(query, key, value, None if steps == 1 else earlier)
-        return self.output(read.transpose(1, 2).flatten(2)), (key, value)
+        query, key, value = self.split(x)
+        read, kept = read_earlier(query, key, value, kept)
+        return self.output(read), kept
 
 
 class SelfAttentionToEnd(SelfAttention):

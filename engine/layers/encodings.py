@@ -105,57 +105,52 @@ def splines(x: Tensor, intervals: int, degree: int, low: float, high: float) -> 
     return found.flatten(-2)
 
 
-class Positions(nn.Module):
+class Placed(nn.Module):
+    """A table of positions, added to each sequence (N, T, F), or joined to it as more features."""
+
+    positions: Tensor
+
+    def __init__(self, joined: bool = False) -> None:
+        super().__init__()
+        self.joined = joined
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.placed(x)
+
+    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
+        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
+        first = first or 0
+        return self.placed(x, first), first + x.shape[1]
+
+    def placed(self, x: Tensor, first: int = 0) -> Tensor:
+        """A sequence whose first step is number `first`, with its places."""
+        positions = self.positions[first : first + x.shape[1]].to(x.dtype)
+        return torch.cat((x, positions.expand(len(x), -1, -1)), 2) if self.joined else x + positions
+
+
+class Positions(Placed):
     """The place of each step of a sequence (N, T, F) as sines and cosines, added, or joined as `size` more.
 
     Source: Vaswani and others, 2017; wavelengths from 2π to 2π · 10000.
     """
 
-    positions: Tensor
-
     def __init__(self, steps: int, size: int, joined: bool = False) -> None:
-        super().__init__()
-        self.joined = joined
+        super().__init__(joined)
         place = torch.arange(steps)[:, None]
         angle = place * 10000.0 ** (-torch.arange(0, size, 2) / size)
         table = torch.stack((torch.sin(angle), torch.cos(angle)), 2).flatten(1)[:, :size]
         self.register_buffer("positions", table, persistent=False)
 
-    def forward(self, x: Tensor) -> Tensor:
-        return placed(x, self.positions, self.joined)
 
-    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
-        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
-        first = first or 0
-        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
-
-
-class LearnedPositions(nn.Module):
+class LearnedPositions(Placed):
     """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers.
 
     Source: Gehring and others, 2017.
     """
 
     def __init__(self, steps: int, size: int, joined: bool = False) -> None:
-        super().__init__()
-        self.joined = joined
+        super().__init__(joined)
         self.positions = nn.Parameter(0.02 * torch.randn(steps, size))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return placed(x, self.positions, self.joined)
-
-    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
-        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
-        first = first or 0
-        return placed(x, self.positions[first:], self.joined), first + x.shape[1]
-
-
-def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:
-    """A table (T, size) added to each sequence (N, T, F), or behind its features."""
-    positions = positions[: x.shape[1]]
-    if not joined:
-        return x + positions.to(x.dtype)
-    return torch.cat((x, positions.to(x.dtype).expand(len(x), -1, -1)), 2)
 
 
 def with_coordinates(x: Tensor, radius: bool = False) -> Tensor:

@@ -23,6 +23,11 @@ def real_places(x: Tensor, lengths: Tensor) -> Tensor:
     return x[there]
 
 
+def last_places(x: Tensor, lengths: Tensor) -> Tensor:
+    """The last place (N, ...) that each of the rows (N, T, ...) has; the first where it has none."""
+    return x[torch.arange(len(x), device=x.device), lengths.clamp(min=1) - 1]
+
+
 def read_to_end(layer: nn.Module, x: Tensor, lengths: Tensor) -> tuple[Tensor, Any]:
     """What a recurrent layer gives for rows (N, T, F) of these lengths (N,), and its state at each row's end.
 

@@ -6,23 +6,17 @@ the weights of one are those of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from engine.catalogue import Catalogue
-from engine.catalogue.drawn_forms import DrawnForm, form_of, recognised
-from engine.document.blocks import block_name, ports_of
+from engine.catalogue.drawn_forms import forms_of, recognised
+from engine.document.blocks import ports_of
 from engine.document.edits import AddBlock, AddNodes, ChangeFrame, Edit, Remove, RemoveBlock
-from engine.document.graph import BLOCK, Block, Link, Node, Project
+from engine.document.graph import BLOCK, Link, Node, Project
 from engine.errors import GraphError
-from engine.values import Value
 
 USUAL = 64  # features, where no wire says how many
-
-
-def drawn_block(project: Project, form: DrawnForm, values: Mapping[str, Value], features: int) -> Block:
-    """The block of a form, under a name and ids that the project has not."""
-    return Block(project.new_id("b"), block_name(project, form.title), form.graph(project, values, features))
 
 
 def drawing(project: Project, catalogue: Catalogue, node_id: str, features: int) -> tuple[Edit, ...]:
@@ -32,23 +26,26 @@ def drawing(project: Project, catalogue: Catalogue, node_id: str, features: int)
     where it has values that its drawing cannot have.
     """
     node = project.node(node_id)
-    form, kind = form_of(node.type), catalogue.get(node.type)
-    if form is None or kind is None:
+    forms, kind = forms_of(node.type), catalogue.get(node.type)
+    if not forms or kind is None:
         return ()
     made = kind(node.params)
-    others = [one.title for one in kind.params if one.name not in form.params and one.name in node.params]
-    if others:
-        raise GraphError(f"Its drawing knows no {others[0]}: set it back first.", node_id=node_id)
-    values = {name: getattr(made, name) for name in form.params}
-    block = drawn_block(project, form, values, features)
-    trial = project.copy()
-    AddBlock(block).apply(trial)
-    entries, exits = ports_of(trial, block.id)
-    after = Node(node_id, BLOCK, node.name, {"block": block.id}, node.position, muted=node.muted)
+    form = next(one for one in forms if all(getattr(made, name) == it for name, it in one.when.items()))
+    known = form.params.keys() | form.when.keys()
+    others = [spec for spec in kind.params if spec.name not in known]
+    unlike = [spec.title for spec in others if getattr(made, spec.name) != spec.default]
+    if unlike:
+        raise GraphError(f"Its drawing knows no {unlike[0]}: set it back first.", node_id=node_id)
+    blocks = form.blocks(project, {name: getattr(made, name) for name in form.params}, features)
+    trial, adding = project.copy(), tuple(map(AddBlock, blocks))
+    for one in adding:
+        one.apply(trial)
+    entries, exits = ports_of(trial, blocks[-1].id)
+    after = Node(node_id, BLOCK, node.name, {"block": blocks[-1].id}, node.position, muted=node.muted)
     inputs, outputs = made.inputs(), made.outputs()
     ports = {one.name: port.id for one, port in zip(inputs, entries, strict=True)}
     ports |= {one.name: port.id for one, port in zip(outputs, exits, strict=True)}
-    return (*_in_place(project, node, after, ports, AddBlock(block)),)
+    return (*_in_place(project, node, after, ports, *adding),)
 
 
 def using_fast(project: Project, catalogue: Catalogue, node_id: str) -> tuple[Edit, ...]:
@@ -56,7 +53,7 @@ def using_fast(project: Project, catalogue: Catalogue, node_id: str) -> tuple[Ed
     node = project.node(node_id)
     if not node.block or set(node.params) - {"block"}:
         return ()
-    found = recognised(project.block(node.block).graph)
+    found = recognised(project, project.block(node.block).graph)
     kind = None if found is None else catalogue.get(found[0].fast)
     if found is None or kind is None:
         return ()
@@ -68,8 +65,17 @@ def using_fast(project: Project, catalogue: Catalogue, node_id: str) -> tuple[Ed
     made = kind(params)
     ports = {port.id: one.name for port, one in zip(entries, made.inputs(), strict=True)}
     ports |= {port.id: one.name for port, one in zip(exits, made.outputs(), strict=True)}
-    alone = len(project.instances(node.block)) == 1
-    return (*_in_place(project, node, after, ports), *((RemoveBlock(node.block),) if alone else ()))
+    return (*_in_place(project, node, after, ports), *_unused(project, node))
+
+
+def _unused(project: Project, node: Node) -> Iterator[Edit]:
+    """Removes the block that a node stands for, and those in it, where nothing else uses them."""
+    if len(project.instances(node.block)) > 1:
+        return
+    yield RemoveBlock(node.block)
+    for one in project.block(node.block).graph.nodes.values():
+        if one.block:
+            yield from _unused(project, one)
 
 
 def _in_place(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue.drawn_forms import drawn_forms
+from engine.catalogue.drawn_forms import DrawnForm, drawn_forms
 from engine.data.batch import Splits
 from engine.devices import untouched_random, use_threads
 from engine.optim.updates import updates_per_epoch
@@ -171,28 +171,44 @@ def redrawn_state(
 
 
 def _recuts(found: dict[str, Tensor], new: Mapping[str, Tensor]) -> Iterator[Recut]:
-    """Join and split what was `found` until it has the names of `new`; yields each time what was done."""
+    """Join and split what was `found` until it has the names of `new`; yields each time what was done.
+
+    What gives names of `new` comes first: a layer in a drawing may be drawn itself.
+    """
+    done: set[tuple[str, str]] = set()
+    while True:
+        possible = [one for one in _possible(found, new) if one[0] not in done]
+        if not possible:
+            return
+        wanted = (one for one in possible if all(name in new for recut in one[1] for name in recut.after))
+        place, recuts = next(wanted, possible[0])
+        done.add(place)
+        for recut in recuts:
+            recut.weights(found)
+            yield recut
+
+
+def _possible(
+    found: Mapping[str, Tensor], new: Mapping[str, Tensor]
+) -> Iterator[tuple[tuple[str, str], list[Recut]]]:
+    """The layers among weights that could be drawn or put back: type and prefix, and what that does."""
     for form in drawn_forms():
-        first = next(iter(form.weights))
-        for prefix in _prefixes(found, new, first):
-            if all(prefix + one in found for one in form.weights):
-                for whole, parts in form.weights.items():
-                    names = [prefix + part for part in parts]
-                    sizes = [len(new.get(name, ())) for name in names]
-                    if sum(sizes) != len(found[prefix + whole]):
-                        return
-                    yield _done(found, Recut([prefix + whole], names, sizes))
-        for prefix in _prefixes(found, new, form.weights[first][0]):
-            if all(prefix + part in found for parts in form.weights.values() for part in parts):
-                for whole, parts in form.weights.items():
-                    names = [prefix + part for part in parts]
-                    size = sum(len(found[name]) for name in names)
-                    yield _done(found, Recut(names, [prefix + whole], [size]))
+        wholes, parts = list(form.weights), [one for each in form.weights.values() for one in each]
+        for names, joins in ((wholes, False), (parts, True)):
+            for prefix in _prefixes(found, new, names[0]):
+                if all(prefix + one in found for one in names):
+                    yield (form.fast, prefix), [*_of_form(form, prefix, joins, found)]
 
 
-def _done(found: dict[str, Tensor], recut: Recut) -> Recut:
-    recut.weights(found)
-    return recut
+def _of_form(form: DrawnForm, prefix: str, joins: bool, found: Mapping[str, Tensor]) -> Iterator[Recut]:
+    """What joins the weights of a drawing, or splits those of its layer into parts of one size."""
+    for whole, parts in form.weights.items():
+        names = [prefix + part for part in parts]
+        if joins:
+            yield Recut(names, [prefix + whole], [sum(len(found[name]) for name in names)])
+        else:
+            size, left = divmod(len(found[prefix + whole]), len(names))
+            yield Recut([prefix + whole], names, [*[size] * (len(names) - 1), size + left])
 
 
 def _prefixes(found: Mapping[str, Tensor], new: Mapping[str, Tensor], name: str) -> list[str]:

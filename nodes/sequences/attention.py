@@ -219,18 +219,19 @@ class TransformerEncoderLayer(WholeLayer):
     source = "Vaswani and others, 2017; norm first: Xiong and others, 2020"
     causal: bool = param(False, doc="each step reads itself and what came before, never what comes after")
 
+    def reads_on(self) -> bool:
+        return self.causal
+
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        layer = e.module(self._constructor(nn.TransformerEncoderLayer, x))
-        words: dict[str, Any] = {}
-        if self.causal:
-            from engine.layers.sequences.tokens import later_steps
+        from engine.layers.sequences.tokens import filled_up
+        from engine.layers.sequences.transformers import CausalLayer
 
-            words = {"src_mask": carried(later_steps)(x), "is_causal": True}
-        if x.lengths is not None:
-            from engine.layers.sequences.tokens import filled_up
-
-            words["src_key_padding_mask"] = carried(filled_up)(x, x.lengths)
-        return layer(x, **words)
+        kind = carried(CausalLayer) if self.causal else nn.TransformerEncoderLayer
+        layer = e.module(self._constructor(kind, x))
+        if x.lengths is None:
+            return layer(x)
+        filled = carried(filled_up)(x, x.lengths)
+        return layer(x, filled) if self.causal else layer(x, src_key_padding_mask=filled)
 
     def summary(self) -> str:
         return super().summary() + (" · causal" if self.causal else "")

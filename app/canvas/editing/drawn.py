@@ -5,13 +5,13 @@ from __future__ import annotations
 from app.canvas.editing.insertion import insertion_of
 from app.canvas.items.geometry import Point
 from app.workspace.open_document import CheckedDocument, SelectableDocument
-from engine.catalogue.drawn_forms import form_of, recognised
+from engine.catalogue.drawn_forms import form_called, forms_of, recognised
 from engine.document.blocks import ports_of
 from engine.document.edits import AddBlock, AddNodes, Edit
 from engine.document.graph import BLOCK, Link, Node
 from engine.document.names import free_name, names_of
 from engine.errors import NeuroloomError
-from engine.shapes.swapping import USUAL, drawing, drawn_block, using_fast
+from engine.shapes.swapping import USUAL, drawing, using_fast
 
 DRAW, FAST = "Draw from its parts", "Use the fast node"
 
@@ -22,10 +22,11 @@ def swap_words(workspace: SelectableDocument) -> str:
     if node is None:
         return ""
     if node.block:
-        block = workspace.document.project.blocks.get(node.block)
+        project = workspace.document.project
+        block = project.blocks.get(node.block)
         alone = not set(node.params) - {"block"}
-        return FAST if alone and block is not None and recognised(block.graph) else ""
-    return DRAW if form_of(node.type) is not None else ""
+        return FAST if alone and block is not None and recognised(project, block.graph) else ""
+    return DRAW if forms_of(node.type) else ""
 
 
 def swap(workspace: CheckedDocument) -> bool:
@@ -61,9 +62,10 @@ def width_of(workspace: CheckedDocument, node_id: str) -> int:
     return arriving[0].shape[-1] if arriving and arriving[0].shape else USUAL
 
 
-def add_drawn(workspace: SelectableDocument, fast: str, place: Point, into: Link | None) -> str | None:
-    """Adds the block that draws a node type, into a wire if one is named, and selects it."""
-    form, kind = form_of(fast), workspace.catalogue.get(fast)
+def add_drawn(workspace: SelectableDocument, name: str, place: Point, into: Link | None) -> str | None:
+    """Adds the block of a drawn form, into a wire if one is named, and selects it."""
+    form = form_called(name)
+    kind = None if form is None else workspace.catalogue.get(form.fast)
     if form is None or kind is None:
         return None
     project, made = workspace.document.project, kind()
@@ -72,14 +74,16 @@ def add_drawn(workspace: SelectableDocument, fast: str, place: Point, into: Link
     if into is not None and shapes is not None:
         found = shapes.signature(into.source, into.source_port)
         width = found.shape[-1] if found is not None and found.shape else USUAL
-    block = drawn_block(project, form, {name: getattr(made, name) for name in form.params}, width)
+    blocks = form.blocks(project, {one: getattr(made, one) for one in form.params}, width)
     name = free_name(form.title, names_of(workspace.graph))
-    node = Node(project.new_id(), BLOCK, name, {"block": block.id}, place)
-    edits: list[Edit] = [AddBlock(block), AddNodes((node,), into=workspace.scope)]
+    node = Node(project.new_id(), BLOCK, name, {"block": blocks[-1].id}, place)
+    adding = tuple(map(AddBlock, blocks))
+    edits: list[Edit] = [*adding, AddNodes((node,), into=workspace.scope)]
     if into is not None:
         trial = project.copy()
-        AddBlock(block).apply(trial)
-        entries, exits = (tuple(one.id for one in ports) for ports in ports_of(trial, block.id))
+        for one in adding:
+            one.apply(trial)
+        entries, exits = (tuple(one.id for one in ports) for ports in ports_of(trial, blocks[-1].id))
         insertion = insertion_of(into, node.id, entries, exits)
         edits += insertion.edits() if insertion is not None else ()
     if not workspace.apply(f"Add {name}", *edits):

@@ -16,7 +16,7 @@ from app.canvas.items.link_item import DRAFT_Z
 from app.canvas.scene.canvas import GraphOnShow
 from app.theme import current_theme
 from app.workspace.block_library import DEFINED, DRAWN, KEPT
-from engine.catalogue.drawn_forms import form_of
+from engine.catalogue.drawn_forms import form_called
 from engine.document.graph import Link
 
 MIME = "application/x-neuroloom-node"
@@ -116,7 +116,7 @@ class DropNode:
 def _own_name(view: GraphOnShow, type_id: str) -> str:
     """The name of a block of the project or of the user's own."""
     block = view.workspace.document.project.blocks.get(type_id.removeprefix(DEFINED))
-    form = form_of(type_id.removeprefix(DRAWN))
+    form = form_called(type_id.removeprefix(DRAWN))
     if form is not None:
         return form.title
     return block.name if block is not None else type_id.removeprefix(KEPT)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
 
-from engine.layers.encodings import placed
+from engine.layers.encodings import Placed
 
 
-class PlainPositions(nn.Module):
+class PlainPositions(Placed):
     """The place of each step of a sequence (N, T, F) as plain numbers, added, or joined as `size` more.
 
     `kind` is "number" (t, which grows without bound and drowns what it is added to), "fraction" (t / (T - 1),
@@ -16,11 +15,8 @@ class PlainPositions(nn.Module):
     first, where one step may turn all of them over).
     """
 
-    positions: Tensor
-
     def __init__(self, steps: int, size: int, kind: str, joined: bool = False) -> None:
-        super().__init__()
-        self.joined = joined
+        super().__init__(joined)
         place = torch.arange(steps)[:, None]
         if kind == "number":
             table = place.expand(steps, size).float()
@@ -29,11 +25,3 @@ class PlainPositions(nn.Module):
         else:
             table = (place >> torch.arange(size).clamp(max=62) & 1).float()
         self.register_buffer("positions", table.contiguous(), persistent=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return placed(x, self.positions, self.joined)
-
-    def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
-        """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
-        first = first or 0
-        return placed(x, self.positions[first:], self.joined), first + x.shape[1]

@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from engine.layers.ragged import last_places
+
 
 class PeepholeLSTM(nn.Module):
     """An LSTM whose gates see the memory cell: (N, T, F) gives outputs (N, T, H), the last h and c (N, H).
@@ -35,8 +37,7 @@ class PeepholeLSTM(nn.Module):
         output = torch.stack(steps, 1)
         if lengths is None:
             return output, h, c
-        rows, ends = torch.arange(len(x), device=x.device), lengths.clamp(min=1) - 1
-        return output, output[rows, ends], torch.stack(cells, 1)[rows, ends]
+        return output, last_places(output, lengths), last_places(torch.stack(cells, 1), lengths)
 
 
 def remembering(lstm: nn.LSTM, steps: int) -> nn.LSTM:

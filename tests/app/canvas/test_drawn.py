@@ -60,7 +60,7 @@ def test_a_drawing_is_placed_into_a_wire_with_its_width(shaped: Workspace) -> No
     link = next(one for one in graph.links if graph.nodes[one.source].type == "Embedding")
     assert shaped.shapes is not None
     width = shaped.shapes.signature(link.source, link.source_port)
-    added = editing.add(shaped, f"{DRAWN}SelfAttention", (0.0, 0.0), into=link)
+    added = editing.add(shaped, f"{DRAWN}self_attention", (0.0, 0.0), into=link)
     assert added is not None and width is not None and not shaped.errors()
     node = shaped.node(added)
     assert node is not None and swap_words(shaped) == FAST

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,18 +11,19 @@ import torch
 from torch import Tensor, nn
 
 from engine.document.edits import AddNodes, Disconnect
-from engine.document.graph import Link, Node
+from engine.document.graph import BLOCK_INPUT, BLOCK_OUTPUT, Graph, Link, Node
 from engine.layers.attention import SelfAttention
 from engine.layers.encodings import LearnedPositions, Positions
 from engine.layers.sequences import attention as forms
 from engine.layers.sequences.positions import PlainPositions
+from engine.layers.sequences.transformers import CausalLayer
 from engine.procedures.declare import Net
 from engine.procedures.text import GenerateOn, written_on
 from engine.shapes.shapes import check
 from tests.engine.sketches import catalogue, gallery
 
 TOKENS, WINDOW, WIDE = 11, 8, 12
-ATTENTION = {
+ATTENTION: dict[str, Callable[[], nn.Module]] = {
     "one projection": lambda: SelfAttention(WIDE, 3),
     "groups": lambda: forms.Attention(WIDE, WIDE, 4, groups=2, causal=True),
     "dot": lambda: forms.DotAttention(WIDE, WIDE, 3, causal=True),
@@ -28,6 +31,8 @@ ATTENTION = {
     "additive": lambda: forms.AdditiveAttention(WIDE, WIDE, 3, causal=True),
     "rotary": lambda: forms.RotaryAttention(WIDE, WIDE, 3, causal=True),
     "relative": lambda: forms.RelativeAttention(WIDE, WIDE, 3, reach=3, causal=True),
+    "whole layers": lambda: CausalLayer(WIDE, 3, 20, 0.0, "gelu", batch_first=True, norm_first=True),
+    "norm behind": lambda: CausalLayer(WIDE, 3, 20, 0.0, batch_first=True),
 }
 PLACES = {
     "learned": lambda: LearnedPositions(WINDOW, WIDE),
@@ -67,7 +72,8 @@ def decoder(places: str = "learned", attention: str = "one projection") -> Decod
     torch.manual_seed(3)
     made = Decoder(places, attention).double()
     for one in made.parameters():
-        nn.init.normal_(one, std=0.7)
+        if one.ndim > 1:  # the weights of norms stay 1
+            nn.init.normal_(one, std=0.7)
     return made
 
 
@@ -133,6 +139,17 @@ def test_only_networks_all_of_whose_layers_read_on_are_given_texts_that_grow() -
     assert grows("char-decoder", attention={"positions": "none"})
     assert not grows("char-decoder", attention={"causal": False})
     assert not grows("romeo-letters")  # an LSTM
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_whole_layer_reads_on_where_it_is_causal(causal: bool) -> None:
+    project = gallery("char-decoder")
+    block = project.blocks["b20"]
+    ports = [node for node in block.graph.nodes.values() if node.type in (BLOCK_INPUT, BLOCK_OUTPUT)]
+    whole = Node("n23", "TransformerEncoderLayer", "layer", {"causal": causal})
+    links = Link(ports[0].id, "output", "n23", "x"), Link("n23", "output", ports[1].id, "x")
+    project.blocks["b20"] = replace(block, graph=Graph([*ports, whole], links))
+    assert bool([*GenerateOn.bind(Net(project, check(project, catalogue())))]) is causal
 
 
 def test_learned_positions_read_on() -> None:

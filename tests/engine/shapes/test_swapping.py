@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.catalogue.drawn_forms import drawn_forms, form_of, recognised
+from engine.catalogue.drawn_forms import DrawnForm, drawn_forms, form_called, forms_of, recognised
 from engine.document.edits import UNSET, AddNodes, SetParam
-from engine.document.graph import Node, Project
-from engine.document.plan import Choice
+from engine.document.graph import Graph, Link, Node, Project
+from engine.document.plan import Choice, Plan
 from engine.errors import GraphError
 from engine.shapes.swapping import drawing, using_fast
 from engine.train.rebuild import rebuild, redrawn, redrawn_state
@@ -40,11 +40,10 @@ def drawn(**params: object) -> tuple[Project, Project]:
     return fast, other
 
 
-@pytest.mark.parametrize("params", [{}, {"causal": False, "heads": 3}], ids=["causal", "both ways"])
 @torch.no_grad()
-def test_the_drawing_gives_the_same_from_the_same_weights(params: dict[str, object]) -> None:
+def test_a_drawing_that_is_used_twice_gives_the_same_from_the_same_weights() -> None:
     models = []
-    for project in drawn(**params):
+    for project in drawn(causal=False, heads=3):
         _, model, data = loaded(project)
         models.append(model.eval())
     fast, other = models
@@ -81,11 +80,104 @@ def test_a_run_goes_on_through_the_drawing_and_back_as_if_nothing_had_been_drawn
     assert len(remembered) == len(list(run.model.parameters()))
 
 
-def test_what_an_optimiser_remembers_is_split_and_joined_as_the_weights_are() -> None:
-    (form,) = drawn_forms()
+STEPS, WIDE = 7, 8
+
+
+def around(form: DrawnForm, **params: object) -> tuple[Project, Project]:
+    """The laser through the layer of a form, all of whose outputs are used, and the same with it drawn."""
+    kind = catalogue().get(form.fast)
+    assert kind is not None
+    made = Node("n3", form.fast, "layer", {**form.when, **params})  # type: ignore[dict-item]
+    nodes = [
+        Node("n1", "SantaFe", "", {"lag": STEPS}),
+        Node("n2", "Linear", "wide", {"units": WIDE}),
+        made,
+        Node("n4", "LastStep"),
+        Node("n5", "Concatenate"),
+        Node("n6", "Linear", "value", {"units": 1}),
+        Node("n7", "MSE"),
+    ]
+    first, *others = kind.ports_out
+    joined = [Link("n4", "output", "n5", "x1")]
+    joined += [Link("n3", one.name, "n5", f"x{number}") for number, one in enumerate(others, 2)]
+    links = [
+        Link("n1", "window", "n2", "x"),
+        *(Link("n2", "output", "n3", port.name) for port in kind.ports_in),
+        Link("n3", first.name, "n4", "x"),
+        *(joined if others else ()),
+        Link("n5" if others else "n4", "output", "n6", "x"),
+        Link("n6", "output", "n7", "prediction"),
+        Link("n1", "next", "n7", "target"),
+    ]
+    graph = Graph(nodes if others else [one for one in nodes if one.id != "n5"], links)
+    fast = Project("Layer", "", graph, Plan(batch=4), next_id=20)
+    other = fast.copy()
+    for edit in drawing(other, catalogue(), "n3", WIDE):
+        edit.apply(other)
+    return fast, other
+
+
+@pytest.mark.parametrize("form", drawn_forms(), ids=lambda one: one.name)
+def test_each_drawing_is_its_layer_with_the_same_answers_and_gradients(form: DrawnForm) -> None:
+    fast, other = around(form)
+    (_, model, data), (_, drawn_model, _) = (loaded(one) for one in (fast, other))
+    torch.manual_seed(0)
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.4)
+    weights = redrawn(model.state_dict(), drawn_model.state_dict())
+    assert weights is not None
+    drawn_model.load_state_dict(weights)
+    readings = data["validation"]["window"][:5]
+    found = []
+    for one in (model.double().eval(), drawn_model.double().eval()):
+        answers = one(readings.double())
+        answers.square().sum().backward()
+        found.append((answers, {name: part.grad for name, part in one.named_parameters()}))
+    (wanted, slopes), (answers, drawn_slopes) = found
+    torch.testing.assert_close(answers, wanted)
+    back = redrawn({name: one for name, one in drawn_slopes.items() if one is not None}, slopes)  # type: ignore[arg-type]
+    assert back is not None
+    for name, slope in slopes.items():
+        torch.testing.assert_close(back[name], slope)
+    node = other.node("n3")
+    seen = recognised(other, other.block(node.block).graph)
+    assert seen is not None and seen[0] is form
+    for edit in using_fast(other, catalogue(), "n3"):
+        edit.apply(other)
+    assert list(other.graph.links) == list(fast.graph.links) and not other.blocks
+
+
+@pytest.mark.parametrize("params", [{"layers": 2}, {"both_ways": True}, {"remembers": 9}], ids=str)
+def test_what_a_drawing_cannot_be_is_refused_by_name(params: dict[str, object]) -> None:
+    form = form_called("lstm")
+    assert form is not None
+    with pytest.raises(GraphError, match=r"knows no (Layers|Both directions|Remembers)"):
+        around(form, **params)
+
+
+def test_a_layer_in_a_drawing_may_be_drawn_itself() -> None:
+    form = form_called("transformer_layer")
+    assert form is not None
+    fast, once = around(form)
+    twice = once.copy()
+    inside = once.block(once.node("n3").block).graph
+    attention = next(one.id for one in inside.nodes.values() if one.type == "SelfAttention")
+    for edit in drawing(twice, catalogue(), attention, WIDE):
+        edit.apply(twice)
+    states = [loaded(one)[1].state_dict() for one in (fast, once, twice)]
+    for old in states:
+        for new in states:
+            found = redrawn(old, new)
+            assert found is not None and found.keys() == new.keys()
+            again = redrawn(found, old)
+            assert again is not None and all(torch.equal(again[name], old[name]) for name in old)
+
+
+@pytest.mark.parametrize("form", drawn_forms(), ids=lambda one: one.name)
+def test_what_an_optimiser_remembers_is_split_and_joined_as_the_weights_are(form: DrawnForm) -> None:
     torch.manual_seed(0)
     old = {
-        f"a.{whole}": torch.randn(2 * len(parts), *[3] * (index + 1))
+        f"a.{whole}": torch.randn(2 * len(parts), index + 1)
         for index, (whole, parts) in enumerate(form.weights.items())
     }
     new = {
@@ -101,7 +193,7 @@ def test_what_an_optimiser_remembers_is_split_and_joined_as_the_weights_are() ->
         assert all(cut[f"a.{part}"]["step"] == 4 for part in parts)
     back = redrawn_state(cut, redrawn(old, new) or {}, old)
     assert all(torch.equal(back[name]["exp_avg"], state["exp_avg"]) for name, state in states.items())
-    rows = {name: {"row_var": torch.ones(len(value), 1, 1, 1, 1, 1)} for name, value in old.items()}
+    rows = {name: {"row_var": torch.ones(len(value), 1, 1)} for name, value in old.items()}
     assert redrawn_state(rows, old, new) == {}  # of another shape than the weights
     assert redrawn_state({}, old, new) == {}
 
@@ -110,7 +202,7 @@ def test_it_is_drawn_and_undrawn_where_it_stands() -> None:
     fast, other = drawn()
     node = other.find(PLACE)
     assert node is not None and node.block and len(other.blocks) == 2
-    found = recognised(other.block(node.block).graph)
+    found = recognised(other, other.block(node.block).graph)
     assert found is not None and found[0].fast == "SelfAttention"
     assert found[1:] == ({"heads": 4, "causal": True}, WIDTH)
     for edit in using_fast(other, catalogue(), PLACE):
@@ -140,7 +232,7 @@ def test_a_drawing_that_was_changed_is_another_layer() -> None:
     inside = other.block(node.block).graph
     scores = next(one for one in inside.nodes.values() if one.name == "scores")
     SetParam(scores.id, "scaled", False).apply(other)
-    assert recognised(inside) is None and using_fast(other, catalogue(), PLACE) == ()
+    assert recognised(other, inside) is None and using_fast(other, catalogue(), PLACE) == ()
 
 
 def test_shared_weights_stand_in_the_way() -> None:
@@ -151,11 +243,12 @@ def test_shared_weights_stand_in_the_way() -> None:
             drawing(fast, catalogue(), node_id, WIDTH)
 
 
-def test_each_form_names_a_type_and_weights_of_it() -> None:
+def test_each_form_names_a_type_and_parameters_of_it() -> None:
+    assert len({form.title for form in drawn_forms()}) == len(drawn_forms())
     for form in drawn_forms():
         kind = catalogue().get(form.fast)
-        assert kind is not None and form_of(form.fast) is form
-        assert set(form.params) <= {spec.name for spec in kind.params}
+        assert kind is not None and form in forms_of(form.fast) and form_called(form.name) is form
+        assert form.params.keys() | form.when.keys() <= {spec.name for spec in kind.params}
         names = {one["name"] for one in form.nodes}
         assert len(names) == len(form.nodes) and form.about.endswith(".")
         assert {end for link in form.links for end in (link[0], link[2])} == names
