@@ -114,18 +114,15 @@ class Placed(nn.Module):
         super().__init__()
         self.joined = joined
 
-    def forward(self, x: Tensor) -> Tensor:
-        return self.placed(x)
+    def forward(self, x: Tensor, first: int = 0) -> Tensor:
+        """Step 0 is number `first`."""
+        positions = self.positions[first : first + x.shape[1]].to(x.dtype)
+        return torch.cat((x, positions.expand(len(x), -1, -1)), 2) if self.joined else x + positions
 
     def read_on(self, x: Tensor, first: int | None) -> tuple[Tensor, int]:
         """The steps that are new (N, t, F) with their places, from `first` on; and where the next begin."""
         first = first or 0
-        return self.placed(x, first), first + x.shape[1]
-
-    def placed(self, x: Tensor, first: int = 0) -> Tensor:
-        """A sequence whose first step is number `first`, with its places."""
-        positions = self.positions[first : first + x.shape[1]].to(x.dtype)
-        return torch.cat((x, positions.expand(len(x), -1, -1)), 2) if self.joined else x + positions
+        return Placed.forward(self, x, first), first + x.shape[1]
 
 
 class Positions(Placed):

@@ -23,6 +23,15 @@ def real_places(x: Tensor, lengths: Tensor) -> Tensor:
     return x[there]
 
 
+def reversed_rows(x: Tensor, lengths: Tensor | None = None) -> Tensor:
+    """Rows (N, T, ...) backwards, each from its own end where `lengths` (N,) say so; filling stays behind."""
+    if lengths is None:
+        return x.flip(1)
+    steps, ends = torch.arange(x.shape[1], device=x.device), lengths[:, None]
+    order = torch.where(steps < ends, ends - 1 - steps, steps)
+    return x[torch.arange(len(x), device=x.device)[:, None], order]
+
+
 def last_places(x: Tensor, lengths: Tensor) -> Tensor:
     """The last place (N, ...) that each of the rows (N, T, ...) has; the first where it has none."""
     return x[torch.arange(len(x), device=x.device), lengths.clamp(min=1) - 1]

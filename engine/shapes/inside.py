@@ -188,3 +188,14 @@ def every_book(book: ShapeBook) -> Iterable[ShapeBook]:
                 found[inner] = None
                 waiting.append(inner)
     return found
+
+
+def scanned(book: ShapeBook, node_id: str) -> tuple[str, Composite, ShapeBook] | None:
+    """The block that hands a state along a sequence which a node is or holds, and the book of its inside."""
+    outside = next((one for one in every_book(book) if node_id in one.books), None)
+    if outside is None:
+        return None
+    made, inside = outside.types[node_id], outside.books[node_id]
+    if isinstance(made, Composite) and made.scan:
+        return (node_id, made, inside) if made.states() else None
+    return next((found for one in inside.books if (found := scanned(inside, one)) is not None), None)

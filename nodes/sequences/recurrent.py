@@ -26,13 +26,61 @@ class Recurrent(Layer, abstract=True):
     dropout: float = param(0.0, minimum=0, below=1, doc="fraction dropped between stacked layers")
     both_ways: bool = param(False, label="Both directions", doc="read the sequence forwards and backwards")
 
-    def _constructor(self, kind: Expr, x: Wire, **options: Any) -> Expr:
+    def _check(self, x: Wire) -> None:
         need_axes(x, self)
         if self.dropout and self.layers == 1:
             raise EmitError(
                 "Dropout works between stacked layers, and there is only one.",
                 fix="Use more layers, set its dropout to 0, or add a Dropout node.",
             )
+
+    def _of_ours(self, e: Emitter, x: Wire, kind: type, keeps_width: bool = False, **options: Any) -> Expr:
+        """The call of layers of ours, which gives all steps, `hidden` numbers or as many as come in."""
+        from engine.layers.sequences.stacked import Stacked
+
+        self._check(x)
+        if self.layers == 1 and not self.both_ways:
+            made = carried(kind)(x.features, self.hidden, **options)
+            return e.module(without_defaults(made))(x)
+        sizes = [x.features]
+        while len(sizes) < self.layers:
+            sizes.append((sizes[-1] if keeps_width else self.hidden) * (2 if self.both_ways else 1))
+        ways = {"both_ways": True} if self.both_ways else {}
+        dropout = {"dropout": self.dropout} if self.dropout else {}
+        made = carried(Stacked)(carried(kind), sizes, self.hidden, **ways, **dropout, **options)
+        layer = e.module(made)
+        return layer(x, x.lengths) if self.both_ways and x.lengths is not None else layer(x)
+
+    def _end(self, sequence: Expr, x: Wire) -> Expr:
+        """(N, T, hidden) -> (N, hidden) at the step that was read last; both directions side by side."""
+        from engine.layers.ragged import last_places
+
+        last = sequence[:, -1] if x.lengths is None else carried(last_places)(sequence, x.lengths)
+        if not self.both_ways:
+            return last
+        return torch.cat((last[:, : self.hidden], sequence[:, 0, self.hidden :]), 1)
+
+    def summary(self) -> str:
+        text = plural(self.hidden, "unit")
+        if self.layers > 1:
+            text += f" × {self.layers} layers"
+        return text + (" · both ways" if self.both_ways else "")
+
+
+class Nonlinear(Recurrent, abstract=True):
+    """Base of the recurrent layers that torch has, whose transition may be deep."""
+
+    transition: int = param(
+        1,
+        minimum=1,
+        maximum=64,
+        label="Transition depth",
+        doc="cells that the state passes at each step, the first of which reads the input "
+        "(Pascanu and others, 2014)",
+    )
+
+    def _constructor(self, kind: Expr, x: Wire, **options: Any) -> Expr:
+        self._check(x)
         if self.layers > 1:
             options["num_layers"] = self.layers
         if self.dropout:
@@ -40,6 +88,12 @@ class Recurrent(Layer, abstract=True):
         if self.both_ways:
             options["bidirectional"] = True
         return kind(x.features, self.hidden, **options, batch_first=True)
+
+    def _deep(self, e: Emitter, x: Wire, cell: Expr, **options: Any) -> Expr:
+        """The call of layers with a deep transition, which gives all steps."""
+        from engine.layers.sequences.stacked import DeepTransition
+
+        return self._of_ours(e, x, DeepTransition, cell=cell, depth=self.transition, **options)
 
     def _read(self, layer: Expr, x: Wire) -> Expr:
         """The call that reads a sequence; one of rows that differ in length ends where each row does."""
@@ -52,13 +106,10 @@ class Recurrent(Layer, abstract=True):
         return torch.cat((state[-2], state[-1]), 1) if self.both_ways else state[-1]
 
     def summary(self) -> str:
-        text = plural(self.hidden, "unit")
-        if self.layers > 1:
-            text += f" × {self.layers} layers"
-        return text + (" · both ways" if self.both_ways else "")
+        return super().summary() + (f" · {self.transition} cells deep" if self.transition > 1 else "")
 
 
-class Elman(Recurrent):
+class Elman(Nonlinear):
     """Reads a sequence step by step and hands on what it made of it: the simplest recurrent layer.
 
     What lies many steps back is soon forgotten: its slope shrinks with each step, or grows without bound.
@@ -73,12 +124,15 @@ class Elman(Recurrent):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         options = {} if self.activation == "tanh" else {"nonlinearity": self.activation}
+        if self.transition > 1:
+            output = self._deep(e, x, nn.RNNCell, **options)
+            return {"output": output, "h": self._end(output, x)}
         rnn = e.module(self._constructor(nn.RNN, x, **options))
         output, h = e.unpack(self._read(rnn, x), "output", "h")
         return {"output": output, "h": self._last(h)}
 
 
-class LSTM(Recurrent):
+class LSTM(Nonlinear):
     """Reads a sequence step by step and keeps a memory cell behind gates, so that it can remember long."""
 
     common = True
@@ -102,6 +156,11 @@ class LSTM(Recurrent):
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if self.transition > 1:
+            if self.remembers is not None:
+                raise EmitError("How long a cell remembers at first is set where its transition is one cell.")
+            output, cells = e.unpack(self._deep(e, x, nn.LSTMCell), "output", "cells")
+            return {"output": output, "h": self._end(output, x), "c": self._end(cells, x)}
         made = self._constructor(nn.LSTM, x)
         if self.remembers is not None:
             from engine.layers.sequences.recurrences import remembering
@@ -112,7 +171,7 @@ class LSTM(Recurrent):
         return {"output": output, "h": self._last(h), "c": self._last(c)}
 
 
-class GRU(Recurrent):
+class GRU(Nonlinear):
     """Reads a sequence step by step with two gates: lighter than an LSTM, often as good.
 
     The reset gate r acts on U h + b, as in the paper's first preprint; in print it acts on h, before U.
@@ -124,26 +183,15 @@ class GRU(Recurrent):
     ports_out = (Port("output", doc=STATES[0]), Port("h", doc=STATES[1]))
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if self.transition > 1:
+            output = self._deep(e, x, nn.GRUCell)
+            return {"output": output, "h": self._end(output, x)}
         gru = e.module(self._constructor(nn.GRU, x))
         output, h = e.unpack(self._read(gru, x), "output", "h")
         return {"output": output, "h": self._last(h)}
 
 
-class Unlike(Layer, abstract=True):
-    """Base of the recurrent layers that torch lacks."""
-
-    takes_axes = SEQUENCE
-    reads_lengths = True
-    keeps_places = ("output",)
-    family = "recurrent"
-    shows: ClassVar[tuple[str, ...]] = ("gates",)
-    hidden: int = param(64, minimum=1, label="Hidden units", doc="numbers the layer remembers")
-
-    def summary(self) -> str:
-        return plural(self.hidden, "unit")
-
-
-class PeepholeLSTM(Unlike):
+class PeepholeLSTM(Recurrent):
     """An LSTM whose gates see the memory cell, which helps it to measure time exactly."""
 
     title = "Peephole LSTM"
@@ -158,13 +206,11 @@ class PeepholeLSTM(Unlike):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.sequences.recurrences import PeepholeLSTM as Made
 
-        need_axes(x, self)
-        given = (x,) if x.lengths is None else (x, x.lengths)
-        output, h, c = e.unpack(e.module(carried(Made)(x.features, self.hidden))(*given), "output", "h", "c")
-        return {"output": output, "h": h, "c": c}
+        output, cells = e.unpack(self._of_ours(e, x, Made), "output", "cells")
+        return {"output": output, "h": self._end(output, x), "c": self._end(cells, x)}
 
 
-class MinGRU(Unlike):
+class MinGRU(Recurrent):
     """A gated recurrence whose gates see the input alone, so that all steps are computed at once.
 
     Several of them, with dense layers between, see as far as an LSTM and train faster on long sequences.
@@ -178,11 +224,10 @@ class MinGRU(Unlike):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.sequences.recurrences import MinGRU as Made
 
-        need_axes(x, self)
-        return e.module(carried(Made)(x.features, self.hidden))(x)
+        return self._of_ours(e, x, Made)
 
 
-class LRU(Unlike):
+class LRU(Recurrent):
     """A linear recurrence of complex numbers: each is turned and shrunk by a learned factor at every step.
 
     The factors stay inside the unit disc, so nothing explodes, and near its edge they remember long. It is
@@ -199,8 +244,8 @@ class LRU(Unlike):
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         from engine.layers.sequences.recurrences import LRU as Made
 
-        need_axes(x, self)
         if self.least >= self.most:
             raise EmitError("The least modulus must be below the greatest.")
-        made = carried(Made)(x.features, self.hidden, least=self.least, most=self.most)
-        return e.module(without_defaults(made))(x)
+        moduli = {"least": self.least} if self.least else {}
+        moduli |= {"most": self.most} if self.most < 1 else {}
+        return self._of_ours(e, x, Made, keeps_width=True, **moduli)

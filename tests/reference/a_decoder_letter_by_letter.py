@@ -265,13 +265,13 @@ class Attention(nn.Module):
 
     def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """What steps that are new (N, t, F) read, causal; `kept` are keys and values of those before."""
-        query, *new = self.split(x, x)
+        query, *new = self.split(x, x, 0 if kept is None else kept[0].shape[2])
         key, value = new if kept is None else (torch.cat(pair, 2) for pair in zip(kept, new, strict=True))
         read = self.read(query, key, value, self.added(query, key, None))
         return self.output(read.transpose(1, 2).flatten(2)), (key, value)
 
-    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries (N, heads, T, D), and keys and values (N, heads, S, D)."""
+    def split(self, x: Tensor, memory: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (N, heads, T, D), and keys and values (N, heads, S, D); step 0 is number `first`."""
         query = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
         key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
@@ -309,18 +309,9 @@ class RotaryAttention(Attention):
     """Attention whose queries and keys are turned by their places: scores know how far apart they are."""
     # Source: Su and others, 2021.
 
-    first = 0  # the number of the first step, while new ones are read
-
-    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def split(self, x: Tensor, memory: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
         query, key, value = super().split(x, memory)
-        return rotated(query, self.first), rotated(key, self.first), value
-
-    def read_on(self, x: Tensor, kept: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        self.first = 0 if kept is None else kept[0].shape[2]
-        try:
-            return super().read_on(x, kept)
-        finally:
-            self.first = 0
+        return rotated(query, first), rotated(key, first), value
 
 
 def counted(target: Tensor) -> Tensor:

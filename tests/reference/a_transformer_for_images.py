@@ -59,25 +59,28 @@ class ClassToken(nn.Module):
         return torch.cat((self.token.expand(len(x), 1, -1), x), 1)
 
 
-def placed(x: Tensor, positions: Tensor, joined: bool) -> Tensor:
-    """A table (T, size) added to each sequence (N, T, F), or behind its features."""
-    positions = positions[: x.shape[1]]
-    if not joined:
-        return x + positions.to(x.dtype)
-    return torch.cat((x, positions.to(x.dtype).expand(len(x), -1, -1)), 2)
+class Placed(nn.Module):
+    """A table of positions, added to each sequence (N, T, F), or joined to it as more features."""
+
+    positions: Tensor
+
+    def __init__(self, joined: bool = False) -> None:
+        super().__init__()
+        self.joined = joined
+
+    def forward(self, x: Tensor, first: int = 0) -> Tensor:
+        """Step 0 is number `first`."""
+        positions = self.positions[first : first + x.shape[1]].to(x.dtype)
+        return torch.cat((x, positions.expand(len(x), -1, -1)), 2) if self.joined else x + positions
 
 
-class LearnedPositions(nn.Module):
+class LearnedPositions(Placed):
     """A learned vector for each step of a sequence (N, T, F), added, or joined as `size` more numbers."""
     # Source: Gehring and others, 2017.
 
     def __init__(self, steps: int, size: int, joined: bool = False) -> None:
-        super().__init__()
-        self.joined = joined
+        super().__init__(joined)
         self.positions = nn.Parameter(0.02 * torch.randn(steps, size))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return placed(x, self.positions, self.joined)
 
 
 class SelfAttention(nn.Module):

@@ -181,8 +181,8 @@ class Attention(nn.Module):
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
-    def split(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries (N, heads, T, D), and keys and values (N, heads, S, D)."""
+    def split(self, x: Tensor, memory: Tensor, first: int = 0) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (N, heads, T, D), and keys and values (N, heads, S, D); step 0 is number `first`."""
         query = self.query(x).unflatten(2, (self.heads, -1)).transpose(1, 2)
         key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)

@@ -17,8 +17,8 @@ from app.look.controls import choice, choose, keep, offer, stacked
 from app.look.registry import view_kind
 from app.look.sequences.unrolled import Unrolled
 from app.look.shown import gives, of_example
-from engine.catalogue.node_types import Composite
 from engine.feed.feed import Probe, Snapshot
+from engine.shapes.inside import scanned
 
 ALL, MEAN = -2, -1
 
@@ -26,9 +26,8 @@ ALL, MEAN = -2, -1
 def has_gates(subject: Subject) -> bool:
     """Whether the node is a recurrent layer, or a block that hands a state along a sequence."""
     _, book = subject.as_trained
-    made = book.types.get(subject.node_id) if book is not None else None
-    if isinstance(made, Composite):
-        return made.scan and bool(made.states())
+    if book is not None and scanned(book, subject.node_id) is not None:
+        return True
     return gives(subject, "gates", "nn.LSTM", "nn.GRU", "nn.RNN")
 
 

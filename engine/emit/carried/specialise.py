@@ -86,7 +86,8 @@ def _specialised(
     for name, one in found.items():
         if isinstance(one.tree, ast.ClassDef) and name not in fixed:
             _without_methods(one, found, read)
-    left = list(found.values())
+    used = reached(found, rest)  # less than before: some were called by those methods alone
+    left = [one for name, one in found.items() if name in used]
     for one in left:
         one.changed |= with_short_docs(one.tree)
     made = tuple(reprinted(one.text, one.tree) if one.changed else one.text for one in left)

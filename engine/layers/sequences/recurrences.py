@@ -7,11 +7,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from engine.layers.ragged import last_places
-
 
 class PeepholeLSTM(nn.Module):
-    """An LSTM whose gates see the memory cell: (N, T, F) gives outputs (N, T, H), the last h and c (N, H).
+    """An LSTM whose gates see the memory cell: (N, T, F) gives outputs and memory cells, (N, T, H) each.
 
     Source: Gers and Schmidhuber, 2000; the gates in and forget see the cell before the step, out after it.
     """
@@ -23,8 +21,7 @@ class PeepholeLSTM(nn.Module):
         bound = 1 / math.sqrt(hidden)
         self.peepholes = nn.Parameter(torch.empty(3, hidden).uniform_(-bound, bound))
 
-    def forward(self, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows of these lengths (N,) end where they do; behind their end the output is of no use."""
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         seen, forgotten, shown = self.peepholes
         h = c = x.new_zeros(len(x), len(seen))
         steps, cells = [], []
@@ -34,10 +31,7 @@ class PeepholeLSTM(nn.Module):
             h = torch.sigmoid(out + shown * c) * torch.tanh(c)
             steps.append(h)
             cells.append(c)
-        output = torch.stack(steps, 1)
-        if lengths is None:
-            return output, h, c
-        return output, last_places(output, lengths), last_places(torch.stack(cells, 1), lengths)
+        return torch.stack(steps, 1), torch.stack(cells, 1)
 
 
 def remembering(lstm: nn.LSTM, steps: int) -> nn.LSTM:

@@ -171,13 +171,21 @@ def _remembered(entry: Tensor, keep: Tensor, new: Tensor, out: Tensor, c: Tensor
 def is_own(part: nn.Module) -> bool:
     """Whether a module is a recurrent layer of ours, known by what it has."""
     gated = all(isinstance(getattr(part, name, None), nn.Linear) for name in ("gate", "new"))
-    return hasattr(part, "peepholes") or (hasattr(part, "nu") and hasattr(part, "theta")) or gated
+    return (
+        hasattr(part, "peepholes") or (hasattr(part, "nu") and hasattr(part, "theta")) or gated or _deep(part)
+    )
+
+
+def _deep(part: nn.Module) -> bool:
+    return hasattr(part, "two_states") and isinstance(getattr(part, "cells", None), nn.ModuleList)
 
 
 def own_cell(part: nn.Module) -> Cell:
-    """The cell of a recurrent layer of ours: a peephole LSTM, an LRU or a minGRU."""
+    """The cell of a recurrent layer of ours: a peephole LSTM, an LRU, a minGRU or one of several cells."""
     if hasattr(part, "peepholes"):
         return _peephole_cell(part)
+    if _deep(part):
+        return _deep_cell(part)
     return _linear_cell(part) if hasattr(part, "nu") else _min_gru_cell(part)
 
 
@@ -199,6 +207,23 @@ def _peephole_cell(part: nn.Module) -> Cell:
     parts = torch.split(part.get_parameter("back.weight").detach(), hidden)
     names = ("input gate", "forget gate", "candidate", "output gate")
     return Cell("Peephole LSTM", 2 * hidden, step, dict(zip(names, parts, strict=True)))
+
+
+def _deep_cell(part: nn.Module) -> Cell:
+    parts = [one for one in part.modules() if isinstance(one, nn.RNNCellBase)]
+    hidden, two = parts[0].hidden_size, isinstance(parts[0], nn.LSTMCell)
+
+    def step(x: Tensor, state: Tensor) -> tuple[Values, Tensor]:
+        found: Values = {}
+        for number, cell in enumerate(parts, 1):
+            after = cell(x, tuple(torch.split(state, hidden, 1)) if two else state)
+            state, x = torch.cat(after, 1) if two else after, x[:, :0]
+            found["hidden" if number == len(parts) else f"state {number}"] = state[:, :hidden]
+        return found, state
+
+    square = {f"cell {number}": cell.weight_hh.detach() for number, cell in enumerate(parts, 1)}
+    matrices = {name: one for name, one in square.items() if len(one) == hidden}
+    return Cell("Deep transition", 2 * hidden if two else hidden, step, matrices)
 
 
 def _min_gru_cell(part: nn.Module) -> Cell:

@@ -1,9 +1,9 @@
 """What recurrent layers do step by step: gates and states, how far gradients reach, eigenvalues.
 
 A layer is seen where it holds an `nn.RNN`, `nn.LSTM` or `nn.GRU`; where it holds a layer of ours, known by
-`peepholes`, by `nu` and `theta` or by `gate` and `new`; and where it is a block that runs along a sequence,
-whatever is drawn inside. Of a block the values of all nodes inside that are as wide as its first state are
-shown, and those that stay between 0 and 1 count as gates.
+what it has; and where it is a block that runs along a sequence, or holds one, whatever is drawn inside. Of a
+block the values of the nodes inside that are as wide as its first state are shown, but for summands and what
+only goes into an activation; those that stay between 0 and 1 count as gates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from engine.catalogue.node_types import Composite
+from engine.catalogue.node_types import Composite, Layer, Output
+from engine.document.graph import Graph
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking
@@ -24,6 +25,8 @@ from engine.look.registry import Taken, probe_kind
 from engine.look.sequences import cells
 from engine.look.sequences.cells import Cell
 from engine.look.sight import Look
+from engine.shapes.inside import scanned
+from engine.shapes.shapes import ShapeBook
 
 MOST_NUMBERS = 50_000
 MOST_STEPS = 400
@@ -56,21 +59,33 @@ def recurrence(look: Look, probe: Probe) -> Recurrence | None:
     module = look.module(probe.node_id)
     if module is None:
         return None
-    made = look.program.book.types.get(probe.node_id)
-    if isinstance(made, Composite) and made.scan:
-        return _drawn(look, probe.node_id, module, made)
+    found = scanned(look.program.book, probe.node_id)
+    if found is not None:
+        return _drawn(look, *found)
     part = next((one for one in module.modules() if isinstance(one, nn.RNNBase) or cells.is_own(one)), None)
     if part is None:
         return None
-    given = _arriving(look, part)
+    asked = (*probe.detail, 0, 0)
     if not isinstance(part, nn.RNNBase):
-        cell = cells.own_cell(part)
-        return Recurrence(cell, given, given.new_zeros(cell.size))
-    layer = min(int(probe.detail[0]), part.num_layers - 1) if probe.detail else 0
-    backwards = part.bidirectional and len(probe.detail) > 1 and bool(probe.detail[1])
+        return _of_ours(look, module, part, int(asked[0]), bool(asked[1]))
+    given = _arriving(look, part)
+    layer = min(int(asked[0]), part.num_layers - 1)
+    backwards = part.bidirectional and bool(asked[1])
     cell = cells.torch_cell(part, layer, backwards=backwards)
     below = cells.through_layers_below(part, given, layer)
     return Recurrence(cell, below, given.new_zeros(cell.size), part.num_layers, part.bidirectional, backwards)
+
+
+def _of_ours(look: Look, module: nn.Module, first: nn.Module, layer: int, backwards: bool) -> Recurrence:
+    """The recurrence of a layer of ours, `first` or one that is stacked on it or reads the other way."""
+    lists = [one for one in module.modules() if isinstance(one, nn.ModuleList)]
+    ways = next(([*one] for one in lists if first in [*one]), [first])
+    stack = next(([*one] for one in lists if one[0] is not first and first in [*one[0].children()]), [ways])
+    layer, backwards = min(layer, len(stack) - 1), backwards and len(ways) > 1
+    part = [*stack[layer]][backwards]
+    given = _arriving(look, part)
+    given, cell = given.flip(0) if backwards else given, cells.own_cell(part)
+    return Recurrence(cell, given, given.new_zeros(cell.size), len(stack), len(ways) > 1, backwards)
 
 
 @probe_kind("gates", every=0.5)
@@ -198,8 +213,11 @@ def _arriving(look: Look, part: nn.Module) -> Tensor:
     return found
 
 
-def _drawn(look: Look, node_id: str, module: nn.Module, made: Composite) -> Recurrence:
+def _drawn(look: Look, node_id: str, made: Composite, book: ShapeBook) -> Recurrence | None:
     """The recurrence of a block that runs along a sequence, whose steps are calls of what is drawn inside."""
+    module = look.module(node_id)
+    if module is None:
+        return None
     calls: list[tuple[Tensor, ...]] = []
     handle = module.register_forward_pre_hook(lambda layer, given: calls.append(given))
     try:
@@ -214,7 +232,8 @@ def _drawn(look: Look, node_id: str, module: nn.Module, made: Composite) -> Recu
     sizes = [prod(shape) for shape in shapes]
     outputs = [port.name for port in made.outputs()]
     fed = [outputs.index(state.fed_by) for state in states.values()]
-    inside = look.program.project.block(made.block).graph.nodes
+    graph = look.program.project.block(made.block).graph
+    inside = {one: node for one, node in graph.nodes.items() if _told(graph, book, one)}
     labels = [made.label_of(state.fed_by) for state in states.values()]
 
     def step(x: Tensor, state: Tensor) -> tuple[cells.Values, Tensor]:
@@ -244,3 +263,14 @@ def _drawn(look: Look, node_id: str, module: nn.Module, made: Composite) -> Recu
     flat = [torch.cat([one[0].detach().flatten() for one in call[:count]]) for call in calls]
     start = torch.cat([one[0].detach().flatten() for one in calls[0][count:]])
     return Recurrence(Cell("", len(start), step, matrices), torch.stack(flat).float(), start)
+
+
+def _told(graph: Graph, book: ShapeBook, node_id: str) -> bool:
+    """Whether the values of a node in a cell are shown: no summands, nor what an output shows anyway."""
+    made = book.types.get(node_id)
+    after = [book.types.get(link.target) for link in graph.outgoing(node_id)]
+    if any(isinstance(one, Output) for one in after):
+        return False
+    squashes = isinstance(made, Layer) and made.squash() is not None
+    by_number = [isinstance(one, Layer) and one.places_from == 1 for one in after]
+    return squashes or by_number != [True]

@@ -6,7 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from engine.layers.ragged import last_places, read_to_end
 from engine.layers.sequences.recurrences import LRU, MinGRU, PeepholeLSTM, linear_scan, remembering
+from engine.layers.sequences.stacked import DeepTransition, Stacked
 
 N, T, F, H = 3, 11, 4, 5
 
@@ -54,9 +56,10 @@ def test_a_peephole_lstm_without_peepholes_is_torchs_lstm() -> None:
         plain.weight_hh_l0.copy_(made.back.weight)
         plain.bias_ih_l0.copy_(made.into.bias)
         plain.bias_hh_l0.zero_()
-    wanted, (h, c) = plain(x)
-    for found, other in zip(made(x), (wanted, h[0], c[0]), strict=True):
-        torch.testing.assert_close(found, other)
+    wanted, (_, c) = plain(x)
+    output, cells = made(x)
+    torch.testing.assert_close(output, wanted)
+    torch.testing.assert_close(cells[:, -1], c[0])
 
 
 def test_peepholes_show_the_cell_to_the_gates() -> None:
@@ -72,20 +75,77 @@ def test_peepholes_show_the_cell_to_the_gates() -> None:
     a = 0.3 + 0.2 * h1
     second = sigma(a - 0.4 * first) * first + sigma(a + 0.5 * first) * tanh(a)
     h2 = sigma(a + 0.7 * second) * tanh(second)
-    output, h, c = made(x)
+    output, cells = made(x)
     torch.testing.assert_close(output.flatten(), torch.stack([h1, h2]).double(), atol=1e-6, rtol=0)
-    torch.testing.assert_close(c.flatten(), second.double().reshape(1), atol=1e-6, rtol=0)
-    assert torch.equal(h, output[:, -1])
+    torch.testing.assert_close(cells[:, -1].flatten(), second.double().reshape(1), atol=1e-6, rtol=0)
 
 
-def test_rows_of_different_lengths_end_where_they_do() -> None:
-    made, x = PeepholeLSTM(F, H).double(), draws(N, T, F)
-    lengths = torch.tensor([T, 4, 1])
-    output, h, c = made(x, lengths)
+TORCH: dict[str, tuple[type[nn.RNNBase], type[nn.RNNCellBase]]] = {
+    "Elman": (nn.RNN, nn.RNNCell),
+    "LSTM": (nn.LSTM, nn.LSTMCell),
+    "GRU": (nn.GRU, nn.GRUCell),
+}
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("both", [False, True], ids=["forwards", "both ways"])
+def test_stacked_layers_are_torchs(name: str, both: bool) -> None:
+    whole, cell = TORCH[name]
+    plain = whole(F, H, 3, batch_first=True, bidirectional=both).double()
+    sizes = [F, H * (1 + both), H * (1 + both)]
+    made = Stacked(DeepTransition, sizes, H, both, cell=cell, depth=1).double()
+    with torch.no_grad():
+        for number, ways in enumerate(made.layers):
+            for end, layer in zip(("", "_reverse"), ways.children(), strict=False):
+                for part, weight in layer.get_submodule("cells.0").named_parameters():
+                    weight.copy_(plain.get_parameter(f"{part}_l{number}{end}"))
+    x, lengths = draws(N, T, F), torch.tensor([T, 4, 1])
+    found = made(x)
+    torch.testing.assert_close(found[0] if name == "LSTM" else found, plain(x)[0])
+    wanted, state = read_to_end(plain, x, lengths)
+    found = made(x, lengths)
+    found, cells = found if name == "LSTM" else (found, None)
     for row, length in enumerate(lengths.tolist()):
-        alone = made(x[row : row + 1, :length])
-        torch.testing.assert_close(output[row, :length], alone[0][0])
-        torch.testing.assert_close((h[row], c[row]), (alone[1][0], alone[2][0]))
+        torch.testing.assert_close(found[row, :length], wanted[row, :length])
+    if cells is not None:
+        torch.testing.assert_close(last_places(cells, lengths)[:, :H], state[1][-1 - both])
+
+
+@pytest.mark.parametrize("kind", [PeepholeLSTM, MinGRU, LRU])
+def test_layers_of_ours_are_stacked_both_ways_by_hand(kind: type[nn.Module]) -> None:
+    wide = F if kind is LRU else H
+    made, x = Stacked(kind, [F, 2 * wide], H, True).double(), draws(N, T, F)
+    found = x
+    for ways in made.layers:
+        there, back = ways.children()
+        outputs = [there(found), back(found.flip(1))]
+        outputs = [one[0] if isinstance(one, tuple) else one for one in outputs]
+        found = torch.cat((outputs[0], outputs[1].flip(1)), 2)
+    output = made(x)
+    torch.testing.assert_close(output[0] if isinstance(output, tuple) else output, found)
+
+
+@pytest.mark.parametrize("name", TORCH)
+def test_a_deep_transition_is_cells_one_after_the_other_at_each_step(name: str) -> None:
+    made, x = DeepTransition(F, H, TORCH[name][1], 3).double(), draws(N, T, F)
+    h = c = x.new_zeros(N, H)
+    for step in range(T):
+        for number, cell in enumerate(made.cells.children()):
+            weights = dict(cell.named_parameters())
+            into = weights["bias_ih"] + (x[:, step] @ weights["weight_ih"].T if number == 0 else 0)
+            back = h @ weights["weight_hh"].T + weights["bias_hh"]
+            if name == "Elman":
+                h = torch.tanh(into + back)
+            elif name == "LSTM":
+                i, f, g, o = (into + back).chunk(4, 1)
+                c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+                h = o.sigmoid() * c.tanh()
+            else:
+                (ri, zi, ni), (rb, zb, nb) = into.expand_as(back).chunk(3, 1), back.chunk(3, 1)
+                z = (zi + zb).sigmoid()
+                h = (1 - z) * (ni + (ri + rb).sigmoid() * nb).tanh() + z * h
+    output = made(x)
+    torch.testing.assert_close(output[0][:, -1] if name == "LSTM" else output[:, -1], h)
 
 
 def test_an_lru_is_a_real_recurrence_of_turning_and_shrinking() -> None:

@@ -26,7 +26,9 @@ class OneLayer:
         self.project = Project("One", graph=Graph([Node("n1", "Input"), Node("n2", "Linear")], links))
         self.modules = {"n2": "layer"}
         self.book = SimpleNamespace(
-            types=types, inputs=lambda node_id: {"x": SimpleNamespace(shape=shape)} if node_id == "n2" else {}
+            types=types,
+            books={},
+            inputs=lambda node_id: {"x": SimpleNamespace(shape=shape)} if node_id == "n2" else {},
         )
         self._watcher: Callable[[str, str, Tensor], None] | None = None
 

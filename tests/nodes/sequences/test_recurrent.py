@@ -13,7 +13,7 @@ from tests.nodes.values import close
 def all_ports(type_id: str, params: dict[str, object]) -> tuple[nn.Module, tuple[str, ...]]:
     sketch, start = image(6, 3)
     memory = sketch.add(type_id, "memory", {"hidden": 4, **params}, x=start)
-    ports = ("output", "h", "c") if type_id == "LSTM" else ("output", "h")
+    ports = ("output", "h", "c") if "LSTM" in type_id else ("output", "h")
     for port in ports:
         sketch.add("Output", port, x=f"{memory}.{port}")
     return program_of(sketch).Model(), ports
@@ -49,11 +49,12 @@ def test_a_gru_follows_its_equations() -> None:
     assert close(last, h) and torch.equal(output[:, -1], last)
 
 
-@pytest.mark.parametrize("type_id", ["LSTM", "GRU"])
+@pytest.mark.parametrize(("type_id", "deep"), [("LSTM", 1), ("GRU", 1), ("PeepholeLSTM", 1), ("LSTM", 2)])
 @pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("both", [False, True])
-def test_states_are_those_of_the_top_layer(type_id: str, layers: int, both: bool) -> None:
-    model, _ = all_ports(type_id, {"layers": layers, "both_ways": both, "dropout": 0.0})
+def test_states_are_those_of_the_top_layer(type_id: str, deep: int, layers: int, both: bool) -> None:
+    params: dict[str, object] = {"layers": layers, "both_ways": both, "dropout": 0.0}
+    model, _ = all_ports(type_id, params | ({"transition": deep} if deep > 1 else {}))
     output, h, *_ = model(torch.randn(5, 6, 3))
     assert torch.equal(h[:, :4], output[:, -1, :4])  # forwards, the last step is read last
     if both:

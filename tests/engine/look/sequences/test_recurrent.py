@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from engine.feed.feed import Probe
 from engine.layers.sequences.recurrences import LRU, MinGRU, PeepholeLSTM
+from engine.layers.sequences.stacked import DeepTransition, Stacked
 from engine.look.sequences.cells import lag_gains, read, slopes, torch_cell
 from engine.look.sequences.recurrent import AT_A_STEP
 from tests.bench.answers import gains_at_rest, threshold
@@ -93,6 +94,21 @@ def test_states_of_layers_of_ours_are_their_outputs(made: nn.Module) -> None:
     assert facts["gates"][-1] == "hidden" and "candidate" not in facts["open"] and facts["open"]
 
 
+@pytest.mark.parametrize("cell", [nn.RNNCell, nn.GRUCell, nn.LSTMCell])
+@pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
+def test_each_layer_of_a_stack_with_deep_transitions_is_seen(
+    cell: type[nn.RNNCellBase], backwards: bool
+) -> None:
+    torch.manual_seed(0)
+    made, x = Stacked(DeepTransition, [F, 2 * H], H, True, cell=cell, depth=2), rows()
+    array, facts = taken(look_at(made, x), "gates", 1, int(backwards))
+    output = made(x)
+    output = output[0] if isinstance(output, tuple) else output
+    half = slice(H, 2 * H) if backwards else slice(H)
+    np.testing.assert_allclose(array[-1], output[0, :, half].detach(), atol=1e-3)
+    assert facts["gates"] == ("state 1", "hidden") and facts["layers"] == 2 and facts["both"]
+
+
 def test_eigenvalues_are_those_of_the_weights_or_of_the_last_step() -> None:
     torch.manual_seed(0)
     rnn, x = nn.RNN(F, H, batch_first=True), rows()
@@ -123,7 +139,7 @@ def test_a_block_that_is_drawn_and_scanned_is_seen_like_a_layer() -> None:
             states.append(h)
         for h in reversed(states):
             product = product @ (torch.diag(1 - h**2) @ again.weight).double()
-    assert set(values.extra["gates"]) >= {"into", "again", "both", "memory"}
+    assert values.extra["gates"] == ("memory",)  # neither summands nor what is squashed into it
     assert values.extra["gates"][-1] == "memory" and values.extra["mode"] == "drawn"
     np.testing.assert_allclose(values.array[-1], torch.stack(states), atol=1e-3)
     np.testing.assert_allclose(values.extra["inputs"], x, rtol=1e-6)
