@@ -125,6 +125,83 @@ class IntersectionOverUnion(ClassScore):
     score = "iou"
 
 
+class RankScore(Metric, abstract=True):
+    """A score out of how a whole split is ranked; the scores of all its rows are kept until it is through."""
+
+    ports_in = (Port("prediction", doc="class scores or probabilities, or yes-or-no scores"), TARGET)
+    traits = LossTraits(answers=Answer.CLASSES)
+    average: str = param(
+        "macro",
+        choices=AVERAGES,
+        doc="macro: the mean over the classes that occur; micro: all decisions together; weighted: the mean "
+        "over classes by how often each occurs",
+    )
+    only: int | None = param(
+        None, minimum=0, label="Of class", doc="this class against the rest; empty: the average over classes"
+    )
+    ignored: int | None = left_out_param()
+
+    def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
+        return self.of_kept(*self.kept(prediction=prediction, target=target))
+
+    def kept(self, **wires: Wire) -> tuple[Expr, ...]:
+        prediction, target = wires["prediction"], wires["target"]
+        scores = classes_last(prediction, target)
+        if scores is None:
+            right = yes_or_no(prediction, target)[1].bool()
+            decisions = prediction.shape[0] if len(prediction.shape) == 1 else 1
+        else:
+            scores = F.softmax(scores, -1) if prediction.squash is None else scores
+            decisions = prediction.shape[class_axis(prediction.shape, target.shape) or 0]
+        if self.only is not None and self.only >= decisions:
+            raise EmitError(f"There is no class {self.only}: scores of {decisions} come in, from 0.")
+        return (prediction, right) if scores is None else (scores, target)
+
+    def of_kept(self, *kept: Expr) -> Expr:
+        options = {"average": self.average, "only": self.only, "ignored": self.ignored}
+        return without_defaults(self.score()(*kept, **options))
+
+    def score(self) -> Expr:
+        """The function of scores and targets that the value is."""
+        raise NotImplementedError
+
+
+class AreaUnderRoc(RankScore):
+    """How often an example of a class has a higher score for it than one of another class: the AUC.
+
+    1 is a perfect order and 0.5 a random one, whatever the threshold and however rare the class. The scores
+    of a whole split are kept in memory until it is through: 4 bytes for each example and class.
+    """
+
+    title = "Area under ROC"
+    aliases = ("auc", "roc auc", "auroc", "c-statistic")
+    formula = "P(score of one of c > score of one of the rest) + P(equal) / 2"
+    source = "Hanley and McNeil, 1982"
+
+    def score(self) -> Expr:
+        from engine.layers.ranking import area_under_roc
+
+        return carried(area_under_roc)
+
+
+class AveragePrecision(RankScore):
+    """Precision, averaged over the thresholds by what recall gains at each: for classes that are rare.
+
+    A random order has the fraction of the class. The scores of a whole split are kept in memory until it is
+    through: 4 bytes for each example and class.
+    """
+
+    title = "Average precision"
+    aliases = ("ap", "pr auc", "precision recall")
+    formula = "AP = Σ_i (R_i - R_{i-1}) P_i, thresholds i falling"
+    source = "Salton and McGill, 1983"
+
+    def score(self) -> Expr:
+        from engine.layers.ranking import average_precision
+
+        return carried(average_precision)
+
+
 class TopKAccuracy(Metric):
     """How often the right class is among the k with the highest scores."""
 

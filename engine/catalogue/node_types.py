@@ -443,10 +443,7 @@ class Measure(NodeType, abstract=True):
         return None if parts is None else name("len")(parts)
 
     def means(self, **wires: Wire) -> Expr | None:
-        """Means over a batch that the value is computed from, as a tensor; None: it is a mean itself.
-
-        What a split has for a value is computed from its own means, whatever its batches are.
-        """
+        """Means that a value of a batch or split is computed from, as a tensor; None: it is a mean itself."""
         return None
 
     def of_means(self, means: Expr) -> Expr:
@@ -467,6 +464,14 @@ class Metric(Measure, abstract=True):
     kind = "metric"
     family = "metric"
     lower_is_better: ClassVar[bool] = False
+
+    def kept(self, **wires: Wire) -> tuple[Expr, ...]:
+        """Tensors (N, ...) of a batch that a value of all rows together needs; none: it is one of means."""
+        return ()
+
+    def of_kept(self, *kept: Expr) -> Expr:
+        """The value, from what was `kept` of a batch or of a whole split."""
+        raise NotImplementedError
 
 
 class Input(NodeType, abstract=True):

@@ -121,6 +121,11 @@ def many_of(made: Expr, times: int) -> Expr:
     return Expr(ast.Starred(ast.ListComp(made.tree, [each]), ast.Load()), made.carries)
 
 
+def starred(items: Expr) -> Expr:
+    """`*items`, as the arguments of a call."""
+    return Expr(ast.Starred(items.tree, ast.Load()), items.carries)
+
+
 def listing(items: Iterable[Any]) -> Expr:
     """A list display: `[a, b]`."""
     lifted = [lift(item) for item in items]

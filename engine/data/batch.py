@@ -12,6 +12,7 @@ WEIGHT = "weight"  # among what an objective finds in a batch, how much the batc
 
 PARTS, COUNTS = "parts", "counts"  # what an objective minimises, loss by loss, and how much each counts
 
+ROWS = " rows"  # behind the key of what is measured: the rows that its value over a split is computed from
 MEANS = " means"  # behind the key of what is measured: what its value over a split is computed from
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from engine.catalogue import Data, Loss, Measure, NodeType, Source, Wire
+from engine.catalogue import Data, Loss, Measure, Metric, NodeType, Source, Wire
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
-from engine.catalogue.symbols import Expr, carried, lift, name, torch
+from engine.catalogue.symbols import Expr, carried, lift, name, starred, torch
 from engine.catalogue.traits import Squash
-from engine.data.batch import COUNTS, MEANS, PARTS, WEIGHT
+from engine.data.batch import COUNTS, MEANS, PARTS, ROWS, WEIGHT
 from engine.emit.batching import lengths_of_batch
 from engine.emit.model import Assembly, Place, blamed, comment_of, wire_of
 from engine.emit.statements import Statement, quoted, returned_dict, statement, tapped, tree, under
@@ -147,6 +147,9 @@ def measure_lines(
         alone = next(iter(weights), "")
         items = [_paired(made, computed, item, item[3] or alone, rows) for item in items]
         items += _means(made, computed, [*weights, *metrics], rows)
+        if found := _kept(made, computed, metrics, rows):
+            items += found
+            kind = "tuple[Any, Tensor | int]"
         further = [(key, lift((score, rows)), lift((score, rows)), None) for key, score, _, _ in further]
     head = f"def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, {kind}]:"
     doc_line = Statement(f'"""{doc}"""')
@@ -164,6 +167,18 @@ def _means(made: Assembly, computed: Computed, measures: Iterable[str], rows: Ex
             weight = rows if (count := counted(made, computed, one)) is None else count
             pair = lift((means, weight))
             found.append((f"{key_of(made, one)}{MEANS}", pair, pair, None))
+    return found
+
+
+def _kept(made: Assembly, computed: Computed, metrics: Iterable[str], rows: Expr) -> list[Item]:
+    """What values that depend on all rows of a split are computed from."""
+    found: list[Item] = []
+    for one in metrics:
+        node_type = made.book.types[one]
+        if isinstance(node_type, Metric) and (kept := node_type.kept(**compared(made, computed, one))):
+            pair = lift((kept, rows))
+            made.measured |= pair.carries
+            found.append((f"{made.metrics[one]}{ROWS}", pair, pair, None))
     return found
 
 
@@ -189,6 +204,22 @@ def of_means(made: Assembly, means: Expr) -> dict[str, Expr]:
     return found
 
 
+def of_kept(made: Assembly, kept: Expr) -> dict[str, Expr]:
+    """How the values of a split are computed from its rows, by key, for those that need all of them."""
+    found: dict[str, Expr] = {}
+    for one, key in made.metrics.items():
+        node_type = made.book.types[one]
+        if isinstance(node_type, Metric) and keeps_rows(node_type):
+            found[key] = node_type.of_kept(starred(kept[f"{key}{ROWS}"]))
+            made.measured |= found[key].carries
+    return found
+
+
+def keeps_rows(node_type: NodeType) -> bool:
+    """Whether the value of a split needs all its rows together."""
+    return isinstance(node_type, Metric) and type(node_type).kept is not Metric.kept
+
+
 def _paired(made: Assembly, computed: Computed, item: Item, one: str, rows: Expr) -> Item:
     """A value with how much the batch counts for it; for the sum of several losses that is of no use."""
     key, plain, twin, node_id = item
@@ -205,19 +236,23 @@ def evaluate_lines(made: Assembly, first: str, measure: str) -> list[Statement]:
     for one in losses:
         weight, part = weight_of(made.book.types[one]), name("found")[made.losses[one]]
         total = _plus(total, part if weight == 1 else weight * part)
+    from_rows = of_kept(made, name("kept"))
     values = of_means(made, name("means"))
+    means = bool(values)
+    values |= from_rows
     whole = [
         Statement(str(name("float")(value)), target=f"found[{quoted(key)}]") for key, value in values.items()
     ]
-    several, means = len(losses) > 1, bool(values)
+    several = len(losses) > 1
     return tree(
         EVALUATE_COUNTED,
         several=several,
         total=total,
         means=means,
-        single=not several and not means,
-        counted=several and not means,
-        found=several or means,
+        rows=bool(from_rows),
+        single=not several and not values,
+        counted=(several or from_rows) and not means,
+        found=several or values,
         whole=whole,
         suffix=MEANS,
     )
@@ -248,7 +283,7 @@ def uneven(made: Assembly) -> bool:
     """Whether a loss or metric of the graph counts other than by the number of examples."""
     measures = [one for one in made.graph.nodes if isinstance(made.book.types[one], Measure)]
     kinds = [one for one in made.book.types.values() if isinstance(one, Measure)]
-    if any(type(one).means is not Measure.means for one in kinds):
+    if any(type(one).means is not Measure.means or keeps_rows(one) for one in kinds):
         return True
     return any(found is not None for found in counts_of(made, measures))
 
@@ -414,8 +449,12 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     sums: dict[str, float] = {}  #? not means
     sums: dict[str, Tensor] = {}  #? means
     weights: dict[str, float] = {}
+    rows: dict[str, list[tuple[Tensor, ...]]] = {}  #? rows
     for batch in batches(split):
         for name, (value, weight) in measure(model, batch).items():
+            if isinstance(value, tuple):  # rows whose value is that of all of them together  #? rows
+                rows.setdefault(name, []).append(tuple(column.cpu() for column in value))
+                continue
             sums[name] = sums.get(name, 0.0) + float(weight) * value.item()  #? not means
             value = float(weight) * value.cpu().double()  #? means
             sums[name] = sums[name] + value if name in sums else value  #? means
@@ -425,7 +464,8 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     found = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? counted
     means = {name: value / (weights[name] or math.nan) for name, value in sums.items()}  #? means
     found = {name: value.item() for name, value in means.items() if not name.endswith("$suffix")}  #? means
-    <whole>  #? means
+    kept = {name: [*map(torch.cat, zip(*parts, strict=True))] for name, parts in rows.items()}  #? rows
+    <whole>  #? found
     found["loss"] = $total  #? several
     return found  #? found
 '''

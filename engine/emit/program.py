@@ -28,7 +28,7 @@ from engine.catalogue import Catalogue
 from engine.catalogue import Source as EngineSource
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
-from engine.data.batch import MEANS
+from engine.data.batch import MEANS, ROWS
 from engine.data.tables import apart
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
@@ -133,7 +133,7 @@ class Program:
         if measure is not None:
             found = measure(model, batch)
             values = {key: pair[0] if isinstance(pair, tuple) else pair for key, pair in found.items()}
-            return {key: value for key, value in values.items() if not key.endswith(MEANS)}
+            return {key: value for key, value in values.items() if not key.endswith((MEANS, ROWS))}
         self.forward(model, batch)
         return {}
 

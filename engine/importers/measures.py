@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from engine.catalogue import Layer, Loss, Measure, Metric, NodeType
+from engine.data.batch import MEANS, ROWS
 from engine.importers.findings import quoted_code
 from engine.importers.lines import Lines
 from engine.importers.matching import SELF
@@ -131,7 +132,8 @@ def read_measures(batch: Batch, function: ast.FunctionDef) -> dict[str, float]:
             weights[node] = weights.get(node, 0.0) + weight
     losses = {ast.dump(tree) for tree, _ in terms}
     for key, tree in returned.items():
-        if key in (TOTAL, WEIGHT) or ast.dump(tree) in losses or _is_score(batch.reader, tree):
+        of_split = key in (TOTAL, WEIGHT) or key.endswith((MEANS, ROWS))
+        if of_split or ast.dump(tree) in losses or _is_score(batch.reader, tree):
             continue
         measure_node(batch, tree, Metric, key, at.get(key, function))
     return weights

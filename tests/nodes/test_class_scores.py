@@ -111,7 +111,7 @@ def test_a_split_has_the_value_of_its_rows_whatever_its_batches_are() -> None:
     data = sketch.add("Iris", "iris")
     scores = sketch.add("Linear", "scores", {"units": 3}, x=f"{data}.features")
     sketch.add("CrossEntropy", "cost", prediction=scores, target=f"{data}.species")
-    for type_id in (*NAMES, "CalibrationError", "Perplexity"):
+    for type_id in (*NAMES, "CalibrationError", "Perplexity", "AreaUnderRoc", "AveragePrecision"):
         sketch.add(type_id, type_id.lower(), prediction=scores, target=f"{data}.species")
     number = sketch.add("Linear", "number", {"units": 4}, x=f"{data}.features")
     for type_id in ("RSquared", "RootMeanSquaredError"):
@@ -128,5 +128,48 @@ def test_a_split_has_the_value_of_its_rows_whatever_its_batches_are() -> None:
     answer = model.scores(train["features"]).argmax(1)
     wanted = metrics.f1_score(train["species"], answer, average="macro")
     assert found[0]["f1score"] == pytest.approx(wanted)
+    probabilities = model.scores(train["features"]).softmax(1).detach()
+    wanted = metrics.roc_auc_score(train["species"], probabilities, multi_class="ovr")
+    assert found[0]["areaunderroc"] == pytest.approx(wanted, abs=1e-7)
+    wanted = metrics.average_precision_score(train["species"], probabilities)
+    assert found[0]["averageprecision"] == pytest.approx(wanted, abs=1e-7)
     guess = model.number(train["features"]).detach()
     assert found[0]["rsquared"] == pytest.approx(metrics.r2_score(train["features"], guess), rel=1e-4)
+
+
+RANKED = {"AreaUnderRoc": metrics.roc_auc_score, "AveragePrecision": metrics.average_precision_score}
+
+
+@pytest.mark.parametrize("type_id", RANKED)
+def test_ranks_of_a_score(type_id: str) -> None:
+    scores, right = answers()
+    one, yes = scores[:, :1].round(decimals=1), right[:, None] == 0  # some are equal
+    wanted = RANKED[type_id](yes.flatten(), one.flatten())
+    assert measured(type_id, None, one, yes.float()) == pytest.approx(wanted, abs=1e-12)
+    assert measured(type_id, None, one, 2 * yes.float() - 1) == pytest.approx(wanted, abs=1e-12)
+    two = torch.cat((torch.zeros_like(one), one), 1)
+    assert measured(type_id, None, two, yes.flatten().long()) == pytest.approx(wanted, abs=1e-12)
+    labels = torch.nn.functional.one_hot(right, 4)
+    for average in ("macro", "micro", "weighted"):
+        wanted = RANKED[type_id](labels, scores[:, :4], average=average)
+        found = measured(type_id, {"average": average}, scores[:, :4], labels.float())
+        assert found == pytest.approx(wanted, abs=1e-12)
+    assert math.isnan(measured(type_id, None, one, torch.zeros_like(one)))
+
+
+@pytest.mark.parametrize("type_id", RANKED)
+def test_ranks_of_each_class_against_the_rest(type_id: str) -> None:
+    scores, right = answers(classes=5)  # the last class never occurs
+    probabilities = scores.softmax(1)
+    labels = torch.nn.functional.one_hot(right, 5)
+    for average in ("macro", "micro", "weighted"):
+        last = 5 if average == "micro" else 4
+        wanted = RANKED[type_id](labels[:, :last], probabilities[:, :last], average=average)
+        assert measured(type_id, {"average": average}, scores, right) == pytest.approx(wanted, abs=1e-12)
+    wanted = RANKED[type_id](right == 2, probabilities[:, 2])
+    assert measured(type_id, {"only": 2}, scores, right) == pytest.approx(wanted, abs=1e-12)
+    there = right != 3
+    goal = right.masked_fill(right == 3, -100).view(20, 10, 1)
+    pixels = scores.view(20, 10, 5).movedim(-1, 1)[..., None]
+    wanted = RANKED[type_id](right[there] == 2, probabilities[there, 2])
+    assert measured(type_id, {"only": 2}, pixels, goal) == pytest.approx(wanted, abs=1e-12)
