@@ -238,6 +238,7 @@ class Run:
         self._batches = None
         self.order = self.shuffle.get_state()
         seconds = self.seconds
+        self.feed.append("lr", self.step, float(self.epoch), seconds, self.learning_rate)
         for name, value in found.items():
             self.feed.append(f"val_{name}", self.step, float(self.epoch), seconds, value)
         for tally in counted:
