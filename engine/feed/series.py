@@ -1,4 +1,4 @@
-"""A growing curve of a run: its newest points in memory, all before them in a file that goes with the run.
+"""Growing rows of a run, such as a curve: the newest in memory, all before in a file that goes with the run.
 
 A tiny network takes hundreds of thousands of steps in minutes, and a window that watches it has its own,
 coarser copy: what is hardly ever read again needs no memory.
@@ -30,17 +30,18 @@ class _Newest(NamedTuple):
     rows: NDArray[Any]
 
 
-class Series:
-    """One curve of `POINT` rows, written by one thread, read by any.
+class Rows:
+    """Rows of one `form`, written by one thread, read by any; at the most `most` of them are in memory.
 
     An append takes no lock: a row is written before the count that makes it visible, and a full buffer is
     replaced by another that begins later, never moved.
     """
 
-    __slots__ = ("_file", "_file_lock", "_newest", "_size")
+    __slots__ = ("_file", "_file_lock", "_form", "_most", "_newest", "_size")
 
-    def __init__(self) -> None:
-        self._newest = _Newest(0, np.empty(_FIRST_ROOM, POINT))
+    def __init__(self, form: np.dtype[Any], most: int) -> None:
+        self._form, self._most = form, most
+        self._newest = _Newest(0, np.empty(min(_FIRST_ROOM, most), form))
         self._size = 0
         self._file: IO[bytes] | None = None
         self._file_lock = threading.Lock()
@@ -49,17 +50,17 @@ class Series:
         if self._file is not None:
             self._file.close()
 
-    def append(self, step: int, epoch: float, seconds: float, value: float) -> None:
+    def add(self, row: tuple[float, ...]) -> None:
         size = self._size
         base, rows = self._newest
         if size - base == len(rows):
             self._make_room(1)
             base, rows = self._newest
-        rows[size - base] = (step, epoch, seconds, value)
+        rows[size - base] = row
         self._size = size + 1
 
     def extend(self, points: NDArray[Any]) -> None:
-        """Append many `POINT` rows, such as the history of a run that is continued."""
+        """Append many rows, such as the history of a run that is continued."""
         for start in range(0, len(points), _AT_ONCE):
             part = points[start : start + _AT_ONCE]
             if self._size - self._newest.base + len(part) > len(self._newest.rows):
@@ -68,20 +69,16 @@ class Series:
             rows[self._size - base : self._size - base + len(part)] = part
             self._size += len(part)
 
-    def cut(self, step: int) -> None:
-        """Drop the points of later steps."""
-        base, rows = self._newest
-        held = rows["step"][: self._size - base]
-        if base and (not len(held) or held[0] > step):
-            earlier = self._written(0, base)
-            size = int(np.searchsorted(earlier["step"], step, side="right"))
-            kept = earlier[max(0, size - MOST_IN_MEMORY // 2) : size]
-            room = np.empty(MOST_IN_MEMORY, POINT)
+    def keep(self, size: int) -> None:
+        """Drop all but so many of the first rows."""
+        if size < self._newest.base:
+            kept = self._written(max(0, size - self._most // 2), size)
+            room = np.empty(self._most, self._form)
             room[: len(kept)] = kept
             self._size = size
             self._newest = _Newest(size - len(kept), room)
         else:
-            self._size = base + int(np.searchsorted(held, step, side="right"))
+            self._size = min(self._size, size)
 
     def read(self, start: int = 0, end: int | None = None) -> NDArray[Any]:
         """A copy of the rows from `start` on, up to `end`."""
@@ -101,10 +98,10 @@ class Series:
         held = rows[: self._size - base]
         room = max(2 * len(rows), len(held) + count)
         half = len(held) // 2
-        if room > MOST_IN_MEMORY and self._write(base, held[:half]):
+        if room > self._most and self._write(base, held[:half]):
             base, held = base + half, held[half:]
-            room = max(MOST_IN_MEMORY, len(held) + count)
-        grown = np.empty(room, POINT)
+            room = max(self._most, len(held) + count)
+        grown = np.empty(room, self._form)
         grown[: len(held)] = held
         self._newest = _Newest(base, grown)
 
@@ -114,7 +111,7 @@ class Series:
             with self._file_lock:
                 if self._file is None:
                     self._file = tempfile.TemporaryFile(prefix="neuroloom-curve-")  # noqa: SIM115
-                self._file.seek(base * POINT.itemsize)
+                self._file.seek(base * self._form.itemsize)
                 self._file.write(rows.tobytes())
                 self._file.flush()
         except OSError as error:  # a full disk: then they stay in memory
@@ -125,7 +122,27 @@ class Series:
     def _written(self, start: int, end: int) -> NDArray[Any]:
         """Rows that are in the file."""
         if end <= start or self._file is None:
-            return np.empty(0, POINT)
+            return np.empty(0, self._form)
         with self._file_lock:
-            self._file.seek(start * POINT.itemsize)
-            return np.frombuffer(self._file.read((end - start) * POINT.itemsize), POINT)
+            self._file.seek(start * self._form.itemsize)
+            return np.frombuffer(self._file.read((end - start) * self._form.itemsize), self._form)
+
+
+class Series(Rows):
+    """One curve of `POINT` rows, at rising steps."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(POINT, MOST_IN_MEMORY)
+
+    def append(self, step: int, epoch: float, seconds: float, value: float) -> None:
+        self.add((step, epoch, seconds, value))
+
+    def cut(self, step: int) -> None:
+        """Drop the points of later steps."""
+        base, rows = self._newest
+        held = rows["step"][: self._size - base]
+        earlier = base and (not len(held) or held[0] > step)
+        steps = self._written(0, base)["step"] if earlier else held
+        self.keep((0 if earlier else base) + int(np.searchsorted(steps, step, side="right")))

@@ -390,7 +390,7 @@ class RunFolder:
         self._rewrite_steps(kept or {"train_loss": np.empty(0, POINT)})
 
     def _write_metrics(self, run: Run) -> None:
-        fresh = run.history.since(self._epochs_written)
+        fresh = list(run.history.since(self._epochs_written))
         if not fresh:
             return
         if any(name not in self._columns for record in fresh for name in record):

@@ -34,9 +34,7 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from engine.feed.feed import Remedy
 from engine.train.advice.balance import too_sure
@@ -52,7 +50,6 @@ FLAT_EPOCHS, HARDLY, IMPROVED, MOVES_ON = 10, 0.8, 0.99, 0.1
 LEARNED = 0.9
 GAP_EPOCHS, GAP, SMALLEST_GAP = 5, 1.25, 0.05
 SAMPLES, FAINT = 8, 1e-7
-Losses = NDArray[np.float64]  # one an epoch
 _BETWEEN = 0.5  # seconds between two looks at the gradients
 _STEPS_BETWEEN = 10
 _SMOOTH = 0.9
@@ -158,15 +155,14 @@ class Health:
         )
 
     def _look_at_epochs(self, run: Run, found: list[Finding]) -> None:
-        losses = run.history.column("train_loss")
-        self._look_for_plateau(run, losses, found)
-        self._look_for_gap(run, losses, found)
+        self._look_for_plateau(run, found)
+        self._look_for_gap(run, found)
 
-    def _look_for_plateau(self, run: Run, losses: Losses, found: list[Finding]) -> None:
-        recent = losses[-FLAT_EPOCHS:]
-        if len(losses) <= FLAT_EPOCHS or not math.isfinite(recent.sum()):
+    def _look_for_plateau(self, run: Run, found: list[Finding]) -> None:
+        recent = run.history.column("train_loss", -FLAT_EPOCHS)
+        if len(run.history) <= FLAT_EPOCHS or not math.isfinite(recent.sum()):
             return
-        lowest, before = float(recent.min()), float(np.fmin.reduce(losses[:-FLAT_EPOCHS]))
+        lowest, before = float(recent.min()), run.history.lowest("train_loss", but=FLAT_EPOCHS).value
         if lowest < before - (1 - IMPROVED) * abs(before):
             if lowest < before - MOVES_ON * abs(before):  # less may be the noise of dropout
                 self._over(found, "plateau")
@@ -194,14 +190,14 @@ class Health:
                 ),
             )
         elif run.settings.patience is None:
-            epoch = int(np.nanargmin(losses)) + 1
+            best = run.history.lowest("train_loss")
             self._tell(
                 found,
                 "done",
                 Finding(
                     "done",
                     f"The training loss has not improved by 1 % for {FLAT_EPOCHS} epochs (best "
-                    f"{plainly(float(losses[epoch - 1]))} in epoch {epoch}): the run may be done.",
+                    f"{plainly(best.value)} in epoch {best.at + 1}): the run may be done.",
                     kind="info",
                 ),
             )
@@ -210,21 +206,21 @@ class Health:
         ends = run.feed.ends("train_loss")
         return self._first if ends is None else abs(ends[0])
 
-    def _look_for_gap(self, run: Run, losses: Losses, found: list[Finding]) -> None:
-        checks = run.history.column("val_loss")
-        if len(checks) <= GAP_EPOCHS or not math.isfinite(checks.sum()):
+    def _look_for_gap(self, run: Run, found: list[Finding]) -> None:
+        _, at, best, finite = run.history.lowest("val_loss")
+        if len(run.history) <= GAP_EPOCHS or not finite:
             return
-        at = int(checks.argmin())
-        best, recent = float(checks[at]), checks[-GAP_EPOCHS:]
+        recent = run.history.column("val_loss", -GAP_EPOCHS)
+        loss, then = run.history.column("train_loss", -1).item(), run.history[at].get("train_loss", math.nan)
         lowest = float(recent.min())
         far = lowest > GAP * best and lowest - best > SMALLEST_GAP * self._first
-        fell = losses[-1] < 0.9 * losses[at] and recent[-1] > 1.5 * losses[-1]
+        fell = loss < 0.9 * then and recent[-1] > 1.5 * loss
         if far and fell:
             finding = Finding(
                 "overfitting",
                 f"The network learns by heart: since epoch {at + 1} the validation loss has risen from "
                 f"{plainly(best)} to {plainly(recent[-1])}, while the training loss fell to "
-                f"{plainly(losses[-1])}. Stop at about {at + 1} epochs (a patience of {GAP_EPOCHS} does), "
+                f"{plainly(loss)}. Stop at about {at + 1} epochs (a patience of {GAP_EPOCHS} does), "
                 f"or add dropout, weight decay or data.",
                 remedy=("patience", GAP_EPOCHS),
             )
