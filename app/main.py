@@ -17,8 +17,10 @@ def main(argv: list[str] | None = None) -> int:
     """Runs the program and returns its exit status: 0 done, 1 no window can be opened, 2 bad arguments."""
     words = sys.argv[1:] if argv is None else argv
     if words and words[0] in COMMANDS:
-        from engine.cli.main import main as run_command
+        from engine.cli.interrupt import ended_at_once
 
+        with ended_at_once():
+            from engine.cli.main import main as run_command
         return run_command(words)
     if words and words[0] in ("-h", "--help"):
         sys.stdout.write(USAGE)

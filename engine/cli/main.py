@@ -24,6 +24,7 @@ from engine.cli import data as cli_data
 from engine.cli import export as cli_export
 from engine.cli import run as cli_run
 from engine.cli import runs as cli_runs
+from engine.cli.interrupt import INTERRUPTED, STOPPED, ended_at_once
 from engine.cli.words import declared, positive, say, warn
 from engine.data.sets.needed import as_error, not_here
 from engine.data.sets.public_files import datasets_home
@@ -32,7 +33,7 @@ from engine.document.graph import Project
 from engine.errors import NeuroloomError, ProjectFileError
 from engine.shapes.problems import Problem
 
-OK, PROBLEMS, USAGE, UNREADABLE, INTERRUPTED = 0, 1, 2, 3, 130
+OK, PROBLEMS, USAGE, UNREADABLE = 0, 1, 2, 3
 
 EXITS = """exit status:
   0    done
@@ -46,6 +47,14 @@ GALLERY = "gallery:"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status, as `--help` lists them."""
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:
+        warn(STOPPED)
+        return INTERRUPTED
+
+
+def _main(argv: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # letters that a terminal lacks are written out, too
             stream.reconfigure(errors="backslashreplace")
@@ -69,9 +78,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _complain(NeuroloomError(f"{place}{error.strerror or error}."), options, UNREADABLE)
-    except KeyboardInterrupt:
-        warn("neuroloom: stopped")
-        return INTERRUPTED
 
 
 def _complain(error: NeuroloomError, options: argparse.Namespace, status: int) -> int:
@@ -175,6 +181,11 @@ def open_project(place: str, catalogue: Catalogue | None = None, outside: bool =
     return from_text(found.read_text("utf-8"), found.name)
 
 
+def _load_torch() -> None:
+    with ended_at_once():
+        import torch  # noqa: F401  (what comes next needs it)
+
+
 def known() -> tuple[Path, ...]:
     """Folders beside a project's own that may always be read: that of the downloads."""
     return (datasets_home(),)
@@ -204,6 +215,7 @@ def _gallery(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
     project = open_project(options.project, catalogue, options.allow_outside)
+    _load_torch()
     from engine.shapes.shapes import check
 
     book = check(project, catalogue)
@@ -268,8 +280,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from engine.cli.train import train
-
     project = open_project(options.project, outside=options.allow_outside or options.resume)
     if options.resume and options.out is None:
         warn("neuroloom train: --resume needs --out RUN, the folder of the run to go on with.")
@@ -285,6 +295,9 @@ def _train(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
     for node, wanted in not_here(catalogue, project):
         raise as_error(node, wanted)
+    _load_torch()
+    from engine.cli.train import train
+
     return train(project, catalogue, options)
 
 
@@ -302,13 +315,16 @@ def _run(options: argparse.Namespace) -> int:
     outside = options.allow_outside or allowed in options.words
     options.words = [word for word in options.words if word != allowed]
     catalogue = load_catalogue()
-    return cli_run.run(open_project(options.project, catalogue, outside), catalogue, options)
+    project = open_project(options.project, catalogue, outside)
+    _load_torch()
+    return cli_run.run(project, catalogue, options)
 
 
 def _export(options: argparse.Namespace) -> int:
     catalogue = load_catalogue()
     reads = options.with_data or options.fast or options.verify
     project = open_project(options.project, catalogue, options.allow_outside or not reads)
+    _load_torch()
     return cli_export.export(project, catalogue, options)
 
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +257,34 @@ def test_ctrl_c_stops_within_a_batch_and_the_run_can_go_on(tmp_path: Path, flowe
         and settings["steps"] == sum('"step"' in one for one in out.split("\n")) + 1
     )
     assert (tmp_path / "run" / "checkpoint.json").exists()
+
+
+SLOW = """
+import sys, time
+sys.stderr.write("loading\\n")
+try:
+    while True:
+        time.sleep(0.1)
+except KeyboardInterrupt:
+    raise ImportError("cannot load it")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_ctrl_c_while_torch_loads_ends_it_with_one_line(command: str, tmp_path: Path, flowers: str) -> None:
+    """As numpy does, this torch makes another error of it."""
+    (tmp_path / "torch.py").write_text(SLOW, "utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "app.main", command, flowers],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
+    )
+    assert running.stderr is not None and running.stderr.readline() == "loading\n"
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=60)[1] == "neuroloom: stopped\n" and running.returncode == 130
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
