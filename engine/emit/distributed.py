@@ -61,20 +61,30 @@ def checkpoint_in(file: Path | None) -> dict[str, Any]:
     return torch.load(file, map_location="cpu", weights_only=True)
 
 
-def write_checkpoint(file: Path, state: dict[str, Any]) -> None:
+def generators(model: nn.Module) -> list[Any]:
+    """What of torch draws random numbers: on the CPU, and on the device of the model."""
+    kind = next(iter(model.state_dict().values())).device.type
+    return [torch] if kind == "cpu" else [torch, torch.get_device_module(kind)]
+
+
+def write_checkpoint(file: Path, model: nn.Module, state: dict[str, Any]) -> None:
     """Write a state of the training, whole or not at all, with the random numbers of each process."""
-    random = [torch.get_rng_state()] * WORLD
+    own = [one.get_rng_state() for one in generators(model)]
+    random = [own] * WORLD
     if WORLD > 1:  # the file is written when all have looked for one
-        torch.distributed.all_gather_object(random, torch.get_rng_state())
+        torch.distributed.all_gather_object(random, own)
     if RANK == 0:
-        torch.save({**state, "random": random}, file.with_suffix(".part"))
+        whole = {**state, "model": model.state_dict(), "random": random}
+        torch.save(whole, file.with_suffix(".part"))
         file.with_suffix(".part").replace(file)
 
 
-def draw_on(state: dict[str, Any], shuffle: torch.Generator) -> None:
+def draw_on(state: dict[str, Any], model: nn.Module, shuffle: torch.Generator) -> None:
     """Let random numbers go on from those of a checkpoint."""
     shuffle.set_state(state["shuffle"])
-    torch.set_rng_state(state["random"][RANK % len(state["random"])])
+    own = state["random"][RANK % len(state["random"])]
+    for one, written in zip(generators(model), own, strict=False):  # it may be another device
+        one.set_rng_state(written)
 '''
 
 OF_PLAYERS = '''
@@ -256,7 +266,8 @@ if WORLD > 1:
     torch.distributed.init_process_group()  # gloo on CPUs, nccl on GPUs
     if args.device == "cuda":
         args.device = "cuda:" + os.environ["LOCAL_RANK"]
-        torch.cuda.set_device(args.device)
+if args.device.startswith("cuda:"):
+    torch.cuda.set_device(args.device)
 """
 END = """
 if WORLD > 1:
@@ -308,7 +319,7 @@ def _resuming(kept: Sequence[str], scheduled: bool, joined: bool, one: Statement
     """
     saved = ", ".join(f'"{name}": {name}' for name in ("epoch", *kept))
     read = [Statement(f'{name} = state["{name}"]') for name in kept]
-    found = ["model", "optimiser", *(["schedule"] if scheduled else [])]
+    found = ["optimiser", *(["schedule"] if scheduled else [])]
     saved += "".join(f', "{name}": {name}.state_dict()' for name in found)
     saved += ', "shuffle": shuffle.get_state()'
     return tree(RESUMING, saved=saved, read=read, scheduled=scheduled, joined=joined, body=one.body)
@@ -323,11 +334,11 @@ if state:
     model.load_state_dict(state["model"])
     optimiser.load_state_dict(state["optimiser"])
     schedule.load_state_dict(state["schedule"])  #? scheduled
-    draw_on(state, shuffle)
+    draw_on(state, model, shuffle)
 joined = DistributedDataParallel(model) if WORLD > 1 else model  #? joined
 for epoch in range(begin, epochs):
     if checkpoint:
-        write_checkpoint(checkpoint, {$saved})
+        write_checkpoint(checkpoint, model, {$saved})
     <body>
 """
 
@@ -352,7 +363,7 @@ def _resuming_phase(facts: Features, one: Statement) -> list[Statement]:
     saved += ', "phase": number' if len(facts.plan.phases) > 1 else ""
     saved += ', "seconds": time.monotonic() - began' if "seconds" in facts.seen else ""
     saved += ', "players": [state_of(player) for player in players]' if facts.minimised else ""
-    saved += ', "model": model.state_dict(), "shuffle": shuffle.get_state()'
+    saved += ', "shuffle": shuffle.get_state()'
     return tree(
         RESUMING_PHASE,
         lasting=", ".join(LASTING),
@@ -372,11 +383,11 @@ if state:
     began = time.monotonic() - state["seconds"]  #? seconds
     for player, remembered in zip(players, state["players"], strict=True):  #? minimises
         remember(player, remembered)
-    draw_on(state, shuffle)
+    draw_on(state, model, shuffle)
     state = {}
 for done in range(done, limit):
     if checkpoint:
-        write_checkpoint(checkpoint, {$saved})
+        write_checkpoint(checkpoint, model, {$saved})
     <body>
 """
 

@@ -52,7 +52,7 @@ CLASSES = "Config Model Player Phase"
 FUNCTIONS = (
     "load batches objective measure evaluate optimiser_for schedule_for report train main run "
     "take_turn update set_modes over batches_of part_of over_all of_first together add_up parts_of steps_of "
-    "checkpoint_in write_checkpoint draw_on state_of remember"
+    "checkpoint_in generators write_checkpoint draw_on state_of remember"
 )
 # in functions that read names given here, and in loops that are read beside them
 VARIABLES = (

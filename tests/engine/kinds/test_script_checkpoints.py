@@ -29,14 +29,20 @@ class Killed(Exception):
     """The script's process is gone."""
 
 
-def printed(text: str, *words: str, killed_in: int = -1) -> list[dict[str, Any]]:
-    """What a script prints; one that is killed in an epoch ends when it has shown what it measured."""
+def module_of(text: str) -> ModuleType:
+    """An exported script, imported."""
     module = ModuleType("exported")  # dataclasses look their module up
     module.__file__ = "exported.py"
-    out = io.StringIO()
+    with patch.dict(sys.modules, {"exported": module}):
+        exec(compile(text, "exported.py", "exec"), module.__dict__)
+    return module
+
+
+def printed(text: str, *words: str, killed_in: int = -1) -> list[dict[str, Any]]:
+    """What a script prints; one that is killed in an epoch ends when it has shown what it measured."""
+    module, out = module_of(text), io.StringIO()
     told = ["exported.py", "--json", "--device", "cpu", *words]
     with patch.dict(sys.modules, {"exported": module}), patch.object(sys, "argv", told):
-        exec(compile(text, "exported.py", "exec"), module.__dict__)
         names = module.__dict__
         report = names["report"]
 
@@ -90,3 +96,33 @@ def test_each_of_two_processes_goes_on_with_its_own_random_numbers(tmp_path: Pat
         whole = records(*TORCHRUN, "2", str(script), *kept)
         again = records(*TORCHRUN, "2", str(script), *kept)
         assert 2 < len(again) < len(whole) and again == whole[-len(again) :]
+
+
+class Drawing:
+    """What torch has for each kind of device, as `torch.cuda`."""
+
+    def __init__(self) -> None:
+        self.state = torch.tensor([1, 2], dtype=torch.uint8)
+
+    def get_rng_state(self) -> torch.Tensor:
+        return self.state
+
+    def set_rng_state(self, state: torch.Tensor) -> None:
+        self.state = state
+
+
+def test_random_numbers_of_the_models_device_go_on_too(tmp_path: Path) -> None:
+    """A device without numbers stands in for a graphics card."""
+    names = module_of(export_script(iris(), catalogue(), distributed=True).text).__dict__
+    kept, shuffle, drawing = tmp_path / "kept.pt", torch.Generator(), Drawing()
+    with torch.device("meta"), patch.object(torch, "get_device_module", {"meta": drawing}.__getitem__):
+        model = names["Model"]()
+        names["write_checkpoint"](kept, model, {"shuffle": shuffle.get_state()})
+        wanted = torch.rand(3, device="cpu")
+        drawing.state = drawing.state + 1
+        state = torch.load(kept, map_location="cpu", weights_only=True)
+        names["draw_on"](state, model, shuffle)
+        assert drawing.state.tolist() == [1, 2] and torch.equal(torch.rand(3, device="cpu"), wanted)
+        drawing.state = drawing.state + 1
+        names["draw_on"](state, names["Model"]().to_empty(device="cpu"), shuffle)  # it goes on elsewhere
+        assert drawing.state.tolist() == [2, 3] and torch.equal(torch.rand(3, device="cpu"), wanted)
