@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ def rebuild(
     for player in run.phases.players:
         before_it = old_players.get(player.name)
         if before_it is not None and player.optimiser is not None and before_it.optimiser is not None:
-            _carry_state(kept.values(), before_it.optimiser, player.optimiser)
+            carry_state(kept.values(), before_it.optimiser, player.optimiser)
         if player.schedule is not None and not getattr(player, "watches", ""):
             fast_forward(player.schedule, _updates(run, player))
     if restarted or _shapes(old_model.state_dict()) != _shapes(model.state_dict()):
@@ -127,24 +127,35 @@ class Recut:
     def state(self, states: dict[str, dict[str, Any]], weights: Mapping[str, Tensor]) -> None:
         """The same with what an optimiser remembers of each of the `weights` there were before it.
 
-        What is remembered of a weight has its shape, or is one number that is the same for all of them;
-        nothing is remembered of the weights after it where that is not so.
+        What is remembered of a weight has its shape, is a row of such (samples), or one number that is
+        the same for all of them; nothing is remembered of the weights after it where that is not so.
         """
         old = [states.pop(name, {}) for name in self.before]
         found: list[dict[str, Any]] = [{} for _ in self.after]
-        for key, value in old[0].items():
-            values: list[Any] = [state.get(key) for state in old]
-            shaped = zip(values, self.before, strict=True)
-            if all(isinstance(one, Tensor) and one.shape == weights[name].shape for one, name in shaped):
-                pieces: Sequence[Any] = torch.split(torch.cat(values), list(self.sizes))
-            elif all(torch.as_tensor(one).ndim == 0 and bool(one == value) for one in values):
-                pieces = [value] * len(found)
+        for key in {key: None for state in old for key in state}:
+            values = [state[key] for state in old if key in state]
+            axis = _axis([state.get(key) for state in old], [weights[name] for name in self.before])
+            if axis is not None:
+                pieces: Sequence[Any] = torch.split(torch.cat(values, axis), list(self.sizes), axis)
+            elif all(torch.as_tensor(one).ndim == 0 and bool(one == values[0]) for one in values):
+                pieces = [values[0]] * len(found)
             else:
                 return
             for state, piece in zip(found, pieces, strict=True):
                 state[key] = piece.clone() if isinstance(piece, Tensor) else piece
-        if all(state.keys() == old[0].keys() for state in old):
-            states.update(zip(self.after, found, strict=True))
+        states.update(zip(self.after, found, strict=True))
+
+
+def _axis(values: Sequence[Any], weights: Sequence[Tensor]) -> int | None:
+    """Where the first axis of weights is in what is remembered of each; None if it has another shape."""
+    shapes = [one.shape if isinstance(one, Tensor) else None for one in values]
+    for axis in (0, 1):
+        if all(
+            shape is not None and len(shape) == one.ndim + axis and shape[axis:] == one.shape
+            for shape, one in zip(shapes, weights, strict=True)
+        ):
+            return axis
+    return None
 
 
 def redrawn(old: Mapping[str, Tensor], new: Mapping[str, Tensor]) -> dict[str, Tensor] | None:
@@ -217,11 +228,21 @@ def _prefixes(found: Mapping[str, Tensor], new: Mapping[str, Tensor], name: str)
     return [prefix for prefix in there if not prefix or prefix.endswith(".")]
 
 
-def _carry_state(layers: Iterable[Kept], old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
+def carry_state(layers: Collection[Kept], old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> None:
+    """Give an optimiser what another remembers of the same weights; `layers` are those before and after.
+
+    One that keeps vectors of all weights together begins again where one of them is new or gone.
+    """
     if type(old) is not type(new):
         return
-    if isinstance(new, torch.optim.LBFGS) and _numbers(old) != _numbers(new):
-        return  # what it remembers are vectors of all weights
+    first, *others = _weights(old)
+    if others and old.state.keys() == {first}:  # vectors of all weights
+        order = _order(layers, old, new)
+        if order is not None:
+            new.state[_weights(new)[0]] = {
+                key: _reordered(value, order) for key, value in old.state[first].items()
+            }
+        return
     for before, after in layers:
         states = {name: old.state[weight] for name, weight in before.items() if weight in old.state}
         if before.keys() != after.keys():
@@ -231,8 +252,33 @@ def _carry_state(layers: Iterable[Kept], old: torch.optim.Optimizer, new: torch.
     lay_out_like_weights(new)
 
 
-def _numbers(optimiser: torch.optim.Optimizer) -> int:
-    return sum(weight.numel() for group in optimiser.param_groups for weight in group["params"])
+def _weights(optimiser: torch.optim.Optimizer) -> list[Tensor]:
+    return [weight for group in optimiser.param_groups for weight in group["params"]]
+
+
+def _order(layers: Iterable[Kept], old: torch.optim.Optimizer, new: torch.optim.Optimizer) -> Tensor | None:
+    """Where each number of the new weights in one vector was in that of the old; None where not all were."""
+    before = _weights(old)
+    sizes = [weight.numel() for weight in before]
+    numbers = torch.arange(sum(sizes), device=before[0].device).split(sizes)
+    places = {weight: part.view_as(weight) for weight, part in zip(before, numbers, strict=True)}
+    found: dict[Tensor, Tensor] = {}
+    for was, now in layers:
+        moved = {name: places[weight] for name, weight in was.items() if weight in places}
+        found |= {now[name]: place for name, place in (redrawn(moved, now) or {}).items()}
+    after = _weights(new)
+    if not found.keys() >= set(after) or sum(map(Tensor.numel, after)) != sum(sizes):
+        return None
+    return torch.cat([found[weight].reshape(-1) for weight in after])
+
+
+def _reordered(value: Any, order: Tensor) -> Any:
+    """A vector or a square of all weights, or several of them, with the weights in another order."""
+    if isinstance(value, list):
+        return [_reordered(one, order) for one in value]
+    if isinstance(value, Tensor) and value.shape[:1] == order.shape:
+        return value[order] if value.ndim == 1 else value[order][:, order]
+    return value
 
 
 def fast_forward(schedule: Any, steps: int) -> None:

@@ -6,19 +6,24 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from engine.catalogue.drawn_forms import DrawnForm, drawn_forms, form_called, forms_of, recognised
 from engine.document.edits import UNSET, AddNodes, SetParam
 from engine.document.graph import Graph, Link, Node, Project
 from engine.document.plan import Choice, Plan
 from engine.errors import GraphError
+from engine.optim.bfgs import BFGS
+from engine.optim.flat import flat
+from engine.optim.hmc import HMC
 from engine.shapes.swapping import drawing, using_fast
-from engine.train.rebuild import rebuild, redrawn, redrawn_state
+from engine.train.rebuild import carry_state, rebuild, redrawn, redrawn_state
 from tests.engine.procedures.running import loaded
 from tests.engine.sketches import catalogue, gallery
 from tests.engine.train.networks import run_of
 
 PLACE, WIDTH = "n23", 96  # self-attention in the block of the decoder, used twice
+WIDE = (("n2", "size"), ("n27", "units"))  # what has its width
 
 
 def plain() -> Project:
@@ -29,13 +34,15 @@ def plain() -> Project:
     return project
 
 
-def drawn(**params: object) -> tuple[Project, Project]:
+def drawn(width: int = WIDTH, **params: object) -> tuple[Project, Project]:
     """The decoder, and a copy of it in which attention is drawn."""
     fast = plain()
+    for node_id, name in WIDE:
+        SetParam(node_id, name, width).apply(fast)
     for name, value in params.items():
         SetParam(PLACE, name, value).apply(fast)  # type: ignore[arg-type]
     other = fast.copy()
-    for edit in drawing(other, catalogue(), PLACE, WIDTH):
+    for edit in drawing(other, catalogue(), PLACE, width):
         edit.apply(other)
     return fast, other
 
@@ -56,12 +63,15 @@ def test_a_drawing_that_is_used_twice_gives_the_same_from_the_same_weights() -> 
     assert back is not None and all(torch.equal(back[name], one) for name, one in fast.state_dict().items())
 
 
-def test_a_run_goes_on_through_the_drawing_and_back_as_if_nothing_had_been_drawn() -> None:
-    fast, other = drawn()
-    # No Adam: the bias of keys changes no answer, and Adam makes whole steps of the rounding of its slope.
-    momentum = Choice("SGD", {"lr": 0.1, "momentum": 0.9})
+# No Adam: the bias of keys changes no answer, and Adam makes whole steps of the rounding of its slope.
+MOVERS = {"SGD": {"lr": 0.1, "momentum": 0.9}, "LBFGS": {"lr": 0.1}}
+
+
+@pytest.mark.parametrize("mover", MOVERS)
+def test_a_run_goes_on_through_the_drawing_and_back_as_if_nothing_had_been_drawn(mover: str) -> None:
+    fast, other = drawn(16)
     for project in (fast, other):
-        project.plan = replace(project.plan.with_(optimiser=momentum), batch=4)
+        project.plan = replace(project.plan.with_(optimiser=Choice(mover, MOVERS[mover])), batch=4)
     run, alone, drawing_run = run_of(fast), run_of(fast), run_of(other)
     torch.manual_seed(0)  # one source of random numbers serves all runs
     for number, program in enumerate((None, drawing_run.program, alone.program)):
@@ -76,8 +86,8 @@ def test_a_run_goes_on_through_the_drawing_and_back_as_if_nothing_had_been_drawn
     wanted, found = alone.model.state_dict(), run.model.state_dict()
     for name, value in wanted.items():
         torch.testing.assert_close(found[name], value, atol=2e-5, rtol=0)
-    remembered = [state for state in run.optimiser.state.values() if "momentum_buffer" in state]
-    assert len(remembered) == len(list(run.model.parameters()))
+    remembered = [list(state) for state in run.optimiser.state.values()]
+    assert remembered == [list(state) for state in alone.optimiser.state.values()] and remembered[0]
 
 
 STEPS, WIDE = 7, 8
@@ -196,6 +206,34 @@ def test_what_an_optimiser_remembers_is_split_and_joined_as_the_weights_are(form
     rows = {name: {"row_var": torch.ones(len(value), 1, 1)} for name, value in old.items()}
     assert redrawn_state(rows, old, new) == {}  # of another shape than the weights
     assert redrawn_state({}, old, new) == {}
+
+
+def test_what_is_remembered_of_all_weights_together_is_put_in_the_order_of_the_new_ones() -> None:
+    (form,) = drawn_forms()
+    torch.manual_seed(0)
+    one = {f"a.{name}": nn.Parameter(torch.randn(2 * len(of), 3)) for name, of in form.weights.items()}
+    named = {f"a.{part}": torch.empty(2, 3) for of in form.weights.values() for part in of}
+    parts = {name: nn.Parameter(value) for name, value in reversed((redrawn(one, named) or {}).items())}
+    other = nn.Parameter(torch.randn(4))
+    for before, after in ((one, parts), (parts, one)):
+        was, now = [other, *before.values()], [*after.values(), other]
+        layers = [(before, after), ({"b": other}, {"b": other})]
+        vector, wanted = flat(was), flat(now)
+        old, new = BFGS(was), BFGS(now)
+        old.state[was[0]] = {"inverse": vector.outer(vector), "past": [vector, 2 * vector], "count": 3}
+        carry_state(layers, old, new)
+        found = new.state[now[0]]
+        assert torch.equal(found["inverse"], wanted.outer(wanted)) and found["count"] == 3
+        assert torch.equal(torch.stack(found["past"]), torch.stack([wanted, 2 * wanted]))
+        carry_state(layers[1:], old, lacks := BFGS(now))
+        assert not lacks.state  # a layer has begun again
+        chain, goes_on = HMC(was), HMC(now)
+        for weight in was:
+            chain.state[weight]["samples"] = torch.stack([weight.detach(), 3 * weight.detach()])
+        chain.counts["steps"] = 7
+        carry_state(layers, chain, goes_on)
+        for weight, samples in zip(now, goes_on.samples(), strict=True):
+            assert torch.equal(samples, torch.stack([weight, 3 * weight]))
 
 
 def test_it_is_drawn_and_undrawn_where_it_stands() -> None:
