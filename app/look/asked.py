@@ -29,6 +29,16 @@ def features(subject: Subject) -> tuple[Feature, ...]:
     return () if asked is None or book is None else features_of(project, book, asked)
 
 
+def of_one_feature(subject: Subject) -> bool:
+    """Whether a line shows the whole answer: it depends on one number."""
+    return len(features(subject)) == 1
+
+
+def of_two_features(subject: Subject) -> bool:
+    """Whether a plane shows the whole answer: it depends on two numbers."""
+    return len(features(subject)) == 2
+
+
 def answers_with_classes(subject: Subject) -> bool:
     """Whether the node's head has classes, or yes and no, for its answers."""
     asked = head(subject)

@@ -211,7 +211,8 @@ class ViewKind:
 
     `group` is where the menu lists it: "Curves", "Images", "Answers", "Sequences", "Weights", "Generation",
     "Model". `rank` orders what is proposed for a selected node, the best first. `whole`: it is of the whole
-    model and needs no node.
+    model and needs no node. A kind that `leads` shows what a network is for, of its task: it is what is seen
+    first where it suits a node and is `leads_for` it, that with the smallest number before the others.
     """
 
     id: str
@@ -222,3 +223,9 @@ class ViewKind:
     suits: Callable[[Subject], bool]
     rank: int = 50
     whole: bool = False
+    leads: int | None = None
+    leads_for: Callable[[Subject], bool] | None = None
+
+    def leads_at(self, subject: Subject) -> bool:
+        """Whether it is what to see first of a network for which it leads, at this node."""
+        return self.suits(subject) and (self.leads_for is None or self.leads_for(subject))

@@ -27,6 +27,8 @@ def view_kind(
     *,
     rank: int = 50,
     whole: bool = False,
+    leads: int | None = None,
+    leads_for: Callable[[Subject], bool] | None = None,
 ) -> Callable[[_Class], _Class]:
     """Registers a class of views. Errors: `ValueError` for an id that is taken or an unknown group."""
 
@@ -35,7 +37,7 @@ def view_kind(
             raise ValueError(f"there are two kinds of view called {id!r}")
         if group not in GROUPS:
             raise ValueError(f"there is no group of views called {group!r}")
-        _KINDS[id] = ViewKind(id, title, about, group, made, suits, rank, whole)
+        _KINDS[id] = ViewKind(id, title, about, group, made, suits, rank, whole, leads, leads_for)
         return made
 
     return register

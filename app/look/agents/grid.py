@@ -106,6 +106,7 @@ class Grid(Plot):
     "Answers",
     is_grid,
     rank=2,
+    leads=10,
 )
 class GridWorldView(OneProbe):
     """The grid, and a note of how far the agents are."""

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
-from app.look.asked import features
 from app.look.base import Subject, ViewKind
 from app.look.registry import view_kinds
 from app.workspace.open_document import TrainableDocument
 from engine.catalogue import Environment
-
-# The best for a task first: points in the plane are regions or a surface, a series its forecast, images the
-# examples with what is predicted for them, an agent's world what it holds the cells to be worth.
-BY_TASK = (
-    "grid-world",
-    "samples",
-    "masks",
-    "graphs",
-    "hidden-tokens",
-    "forecast",
-    "energy-landscape",
-    "reconstructions",
-    "decision-regions",
-    "fit",
-    "written-text",
-    "next-token",
-    "nearest-words",
-    "predicted-against-right",
-    "worst-and-best",
-)
-PLANE = {
-    "decision-regions": 2,
-    "fit": 1,
-}  # the features that these are drawn over whole
 
 
 def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None:
@@ -42,10 +18,10 @@ def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None
     """
     kinds = view_kinds()
     subjects = list(_answering(workspace))
-    for name in BY_TASK:
-        kind = kinds[name]
+    leading = [(kind.leads, kind) for kind in kinds.values() if kind.leads is not None]
+    for _, kind in sorted(leading, key=itemgetter(0)):
         for subject in subjects:
-            if kind.suits(subject) and PLANE.get(name) in (None, len(features(subject))):
+            if kind.leads_at(subject):
                 return kind, subject
     whole, budget = Subject(workspace, ""), kinds["parameter-budget"]
     return (budget, whole) if _is_to_look_at(workspace) and budget.suits(whole) else None

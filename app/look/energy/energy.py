@@ -48,6 +48,7 @@ def recalls_images(subject: Subject) -> bool:
     "Generation",
     falls,
     rank=5,
+    leads=70,
 )
 class EnergyLandscape(OneProbe):
     """Basins in the colours of their rests with lines of equal energy; beside it energy against iteration."""

@@ -85,6 +85,7 @@ class _Copies(OneProbe):
     "Images",
     copies,
     rank=6,
+    leads=80,
 )
 class Reconstructions(_Copies):
     """Of the answer of a node."""
@@ -110,6 +111,7 @@ class ModelReconstructions(_Copies):
     "Images",
     makes_of_noise,
     rank=6,
+    leads=20,
 )
 class Samples(OneProbe):
     """The newest large, the first of each earlier moment small."""

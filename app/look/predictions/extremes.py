@@ -31,6 +31,7 @@ def has_losses(subject: Subject) -> bool:
     "Answers",
     has_losses,
     rank=12,
+    leads=210,
 )
 class WorstAndBest(OneProbe):
     """Two rows of examples; a click pins one for the other views."""

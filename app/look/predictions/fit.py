@@ -13,7 +13,7 @@ from app.charts.chart import Band, Chart, Curve, Entry, Frame, Layer, Marks, bey
 from app.charts.class_marks import class_shape
 from app.charts.plane import around, opened
 from app.charts.plot import number
-from app.look.asked import choice, example_words, features, index_of, of_class, single_answer
+from app.look.asked import choice, example_words, features, index_of, of_class, of_one_feature, single_answer
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import Answered, OneFeature, answer_units, answers_axis, feature_units, follow_units
@@ -36,6 +36,8 @@ def has_a_line(subject: Subject) -> bool:
     "Answers",
     has_a_line,
     rank=9,
+    leads=100,
+    leads_for=of_one_feature,
 )
 class Fit(LiveView):
     """The mean, with a band of two deviations where the model has them; for classes their probabilities."""

@@ -37,6 +37,7 @@ def classifies_graphs(subject: Subject) -> bool:
     "Answers",
     classifies_graphs,
     rank=1,
+    leads=40,
 )
 class Graphs(OneProbe):
     """Nodes and edges in the colours of classes, with how many are right."""

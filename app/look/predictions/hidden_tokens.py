@@ -40,6 +40,7 @@ def hides_tokens(subject: Subject) -> bool:
     "Sequences",
     hides_tokens,
     rank=0,
+    leads=50,
 )
 class HiddenTokens(OneProbe):
     """The filled-in text, and bars of the likeliest tokens at one of the places."""

@@ -35,6 +35,7 @@ def tells_pixels(subject: Subject) -> bool:
     "Answers",
     tells_pixels,
     rank=0,
+    leads=30,
 )
 class Masks(OneProbe):
     """The image, its mask and the network's, side by side for several examples."""

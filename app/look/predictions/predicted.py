@@ -29,6 +29,7 @@ DRAWN = 1000
     "Answers",
     answers_with_values,
     rank=10,
+    leads=200,
 )
 class Predicted(OneProbe):
     """A scatter about the diagonal and a histogram of what is left."""

@@ -16,7 +16,17 @@ from app.charts.chart import Chart, Entry, Frame, Ground, Layer, Marks, Pieces, 
 from app.charts.class_marks import class_colour, class_shape
 from app.charts.colourmaps import VIRIDIS, limits, opaque, shade
 from app.charts.plot import number, percent
-from app.look.asked import choice, example_words, features, head, index_of, of_class, rgb, single_answer
+from app.look.asked import (
+    choice,
+    example_words,
+    features,
+    head,
+    index_of,
+    of_class,
+    of_two_features,
+    rgb,
+    single_answer,
+)
 from app.look.base import LiveView, Probes, Snapshots, Subject, Table
 from app.look.controls import row, stacked
 from app.look.own import answer_units, feature_units, follow_units
@@ -50,6 +60,8 @@ def _holds_rows(subject: Subject) -> bool:
     "Answers",
     has_a_plane,
     rank=8,
+    leads=90,
+    leads_for=of_two_features,
 )
 class Regions(LiveView):
     """A grid of answers as colours, the line where scores are equal, and the data in their classes' marks."""

@@ -41,6 +41,7 @@ def forecasts(subject: Subject) -> bool:
     "Sequences",
     forecasts,
     rank=5,
+    leads=60,
 )
 class Forecast(OneProbe):
     """Three curves over time, and how far the two forecasts are off."""

@@ -20,6 +20,15 @@ DEEPEST = 20  # powers of ten below the largest that are drawn
 CIRCLE = np.exp(2j * np.pi * np.linspace(0, 1, 181))
 
 
+def is_to_remember(subject: Subject) -> bool:
+    """Whether the layer reads data that ask for something again after a delay."""
+    graph = subject.workspace.document.project.graph
+    if subject.node_id not in graph.nodes:
+        return False
+    types = (Subject(subject.workspace, one).type for one in graph.ancestors(subject.node_id))
+    return any(one is not None and one.kind == "data" and one.param_spec("delay") for one in types)
+
+
 @view_kind(
     "state-jacobian",
     "Gradient against lag",
@@ -27,6 +36,8 @@ CIRCLE = np.exp(2j * np.pi * np.linspace(0, 1, 181))
     "Sequences",
     has_gates,
     rank=7,
+    leads=35,
+    leads_for=is_to_remember,
 )
 class StateJacobian(StepByStep):
     """The largest singular value of dh(t)/dh(t-k) and the root mean square of all, on a logarithmic axis."""

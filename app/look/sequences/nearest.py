@@ -34,6 +34,7 @@ def looks_up_words(subject: Subject) -> bool:
     "Sequences",
     looks_up_words,
     rank=3,
+    leads=130,
 )
 class NearestWords(OneProbe):
     """A line for a word or an analogy, and the cosines of the nearest words as bars."""

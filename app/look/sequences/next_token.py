@@ -81,6 +81,7 @@ def entropy(probabilities: np.ndarray) -> float:
     "Sequences",
     reads_tokens,
     rank=5,
+    leads=120,
 )
 class NextToken(OneProbe):
     """Bars of probabilities; the temperature is the view's own and changes nothing in the network."""

@@ -44,6 +44,7 @@ def writes_text(subject: Subject) -> bool:
     "Sequences",
     writes_text,
     rank=4,
+    leads=110,
 )
 class WrittenText(OneProbe):
     """The end of the example, then what was written; a temperature, and other draws by a button."""

@@ -30,6 +30,7 @@ EXPECTED = {
     "karate-club": ("graphs", "club"),
     "dqn-grid": ("grid-world", "maze"),
     "word-vectors": ("nearest-words", "words"),
+    "copying-lags": ("state-jacobian", "Elman"),
 }
 
 
@@ -59,3 +60,8 @@ def test_no_other_view_of_the_same_answer_stands_beside_the_first() -> None:
     others = [kinds["model-reconstructions"], kinds["layer_table"]]
     assert beside_lead(others, kinds["reconstructions"]) == [kinds["layer_table"]]
     assert beside_lead(others, kinds["fit"]) == beside_lead(others, None) == others
+
+
+def test_two_kinds_never_lead_at_one_place() -> None:
+    places = [kind.leads for kind in view_kinds().values() if kind.leads is not None]
+    assert len(places) == len(set(places)) > 10
