@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.charts.plot import Plot, colour_of, number, percent
+from app.charts.plot import Plot, colour_of, number, numbers, percent
 from app.theme import SMALL, Theme
 
 ROW = 20
@@ -64,7 +64,7 @@ class Bars(Plot):
         metrics = QFontMetrics(names)
         wide = max((metrics.horizontalAdvance(bar.name) for bar in bars[:200]), default=0) + 12
         name_room = max(40, min(wide, self.width() * 2 // 5))
-        texts = [self._text(bar.value) for bar in bars]
+        texts = self.texts()
         widest = max([*texts, "8.8e-88"], key=len)  # which most are shorter than: bars keep their length
         value_room = QFontMetrics(numbers).horizontalAdvance(widest) + 8
         track = QRectF(name_room, 0, max(8, self.width() - name_room - value_room), THICK)
@@ -102,6 +102,12 @@ class Bars(Plot):
         value = self._text(bar.value) if self._unit in (COUNT, OF_UNITS) else f"{bar.value:.6g}"
         text = f"{bar.name}: {value}{' ' + self._unit if self._unit else ''}"
         return f"{text}\n{bar.note}" if bar.note else text
+
+    def texts(self) -> list[str]:
+        """What stands beside the bars."""
+        values = [bar.value for bar in self._bars]
+        of_kind = self._unit == COUNT or self._unit in IN_PERCENT
+        return [self._text(value) for value in values] if of_kind else numbers(values)
 
     def _text(self, value: float) -> str:
         if self._unit == COUNT:

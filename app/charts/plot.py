@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import isfinite
+
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -119,6 +122,21 @@ def number(value: float) -> str:
     if size >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
+
+
+def numbers(values: Iterable[float]) -> list[str]:
+    """Values in a column, with equally many decimals where they have room: `0.820`, `0.876`."""
+    found = list(values)
+    each = [number(value) for value in found]
+    finite = [value for value in found if isfinite(value)]
+    decimals = max((len(text.partition(".")[2]) for text in each), default=0)
+    room = max((len(f"{value:.{decimals}f}") for value in finite), default=0)
+    if room > _ROOM or any("e-" in text or "," in text for text in each):
+        return each
+    return [f"{value:.{decimals}f}" if isfinite(value) else number(value) for value in found]
+
+
+_ROOM = 7  # characters of a number in a column: `-12.345`
 
 
 def figures(value: float) -> str:

@@ -19,7 +19,7 @@ from app.charts.bars import ROW, Bar, Bars
 from app.charts.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.charts.columns import Columns
 from app.charts.histogram import Distribution, Histogram
-from app.charts.plot import Plot, number, percent
+from app.charts.plot import Plot, number, numbers, percent
 from app.charts.series import Line, SeriesPlot, extremes
 from app.theme import SMALL, current_theme, set_theme
 from engine.feed.feed import Snapshot
@@ -318,3 +318,22 @@ def test_two_long_class_names_are_written_in_full_beside_a_small_matrix(qtbot: Q
     metrics = QFontMetrics(current_theme().mono(SMALL))
     assert plot.rect_of(0, 0).left() - 6 >= metrics.horizontalAdvance("background")
     assert plot.rect_of(0, 1).right() < 156
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.82, 0.876, 0], ["0.820", "0.876", "0.000"]),
+        ([3, 12, 0], ["3", "12", "0"]),
+        ([-12.34, 0.5], ["-12.3", "0.5"]),
+        ([1234.0, 0.00123], ["1,234", "0.00123"]),  # no room for alike decimals
+        ([0.5, 1e-7], ["0.5", "1.0e-07"]),
+        ([0.25, 0.5, float("nan")], ["0.25", "0.50", "not a number"]),
+        ([], []),
+    ],
+)
+def test_numbers_in_a_column_have_alike_decimals(values: list[float], texts: list[str]) -> None:
+    assert numbers(values) == texts
+    bars = Bars()
+    bars.show_bars([Bar("", value) for value in values])
+    assert bars.texts() == texts
