@@ -165,6 +165,11 @@ def _at_top(look: Look, node_id: str) -> bool:
     return node_id in look.program.project.graph.nodes
 
 
+def is_cloud(name: str, values: Tensor) -> bool:
+    """Whether a column (n, points, 2 or 3) holds clouds of points."""
+    return name == "points" and values.dim() == 3 and values.shape[2] in (2, 3)
+
+
 def cloud_images(clouds: NDArray[np.floating], side: int = CLOUD_SIDE) -> NDArray[np.float32]:
     """Clouds of points (n, points, 2 or 3) seen from the front: (n, side, side), the nearer the brighter.
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from app.charts.class_marks import class_colour
+from app.charts.colourmaps import SIGNED, limits, shade
 from app.charts.plot import Plot
 from app.theme import SMALL, Theme
 
@@ -30,6 +31,7 @@ class Clouds(Plot):
         self._captions: list[str] = []
         self._colours: list[NDArray[Any] | None] = []
         self._ringed: list[NDArray[Any]] = []
+        self._values: list[NDArray[Any]] = []
 
     def show_clouds(
         self,
@@ -38,11 +40,13 @@ class Clouds(Plot):
         edges: list[NDArray[Any]] | None = None,
         classes: Sequence[NDArray[Any] | None] | None = None,
         ringed: Sequence[NDArray[Any]] | None = None,
+        values: Sequence[NDArray[Any]] | None = None,
     ) -> None:
         """Show these, at most MOST; `classes` (n,) are numbers of classes, coloured alike.
 
-        `ringed` (n,) says which points have a ring.
+        `ringed` (n,) says which points have a ring. With `values` (n,) those above 0 are red, below it blue.
         """
+        self._values = list(values or ())[:MOST]
         self._clouds = clouds[:MOST]
         self._captions = captions[:MOST]
         self._edges = (edges or [np.empty((0, 2), int)] * len(clouds))[:MOST]
@@ -55,6 +59,11 @@ class Clouds(Plot):
     def shown(self) -> list[NDArray[Any]]:
         """The points of each cell."""
         return self._clouds
+
+    @property
+    def values(self) -> list[NDArray[Any]]:
+        """What colours the points of each cell, if numbers do."""
+        return self._values
 
     @property
     def captions(self) -> list[str]:
@@ -107,9 +116,17 @@ class Clouds(Plot):
         painter.setPen(Qt.PenStyle.NoPen)
         classes = self._colours[at]
         radius = max(1.2, min(4.0, 24 / sqrt(len(points))))
+        shades = (
+            shade(self._values[at], SIGNED, *limits(self._values[at], signed=True)) if self._values else None
+        )
+        if shades is not None:  # the shade of 0 is that of the ground
+            painter.setPen(QPen(theme.wire, 0.5))
         for index in range(len(points)):
-            colour = QColor(theme.accent if classes is None else class_colour(theme, int(classes[index])))
-            colour.setAlphaF(float(near[index]))
+            if shades is None:
+                colour = QColor(theme.accent if classes is None else class_colour(theme, int(classes[index])))
+                colour.setAlphaF(float(near[index]))
+            else:
+                colour = QColor.fromRgba(int(shades[index]))
             painter.setBrush(colour)
             painter.drawEllipse(QPointF(across[index], down[index]), radius, radius)
         painter.setBrush(Qt.BrushStyle.NoBrush)

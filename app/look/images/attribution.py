@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSlider, QWidget
 
+from app.charts.arrays.clouds import Clouds
 from app.charts.arrays.overlay import Overlay
 from app.charts.plot import number
 from app.look.arrays import rows_of
@@ -81,7 +82,9 @@ class _Attribution(OneProbe):
         self.opacity.setToolTip("How much the map covers the image")
         self.opacity.setAccessibleName("Opacity of the map")
         self.opacity.valueChanged.connect(self._fade)
-        stacked(self, self.overlay)
+        self.cloud = Clouds()  # in place of the overlay, where the example is a cloud of points
+        stacked(self, self.overlay, self.cloud)
+        self.cloud.hide()
 
     @property
     def _target(self) -> int:
@@ -96,7 +99,16 @@ class _Attribution(OneProbe):
         facts = snapshot.extra
         self._offer(facts)
         title, words = self._words(facts)
-        self.overlay.show_map(facts["image"], snapshot.array, ("input", title))
+        is_cloud = bool(facts.get("cloud"))
+        self.cloud.setVisible(is_cloud)
+        self.overlay.setVisible(not is_cloud)
+        self.opacity.setEnabled(not is_cloud)
+        if is_cloud:
+            there = facts["image"].any(1)  # the others fill up
+            values = snapshot.array.sum(1)[there]
+            self.cloud.show_clouds([facts["image"][there]], [title], values=[values])
+        else:
+            self.overlay.show_map(facts["image"], snapshot.array, ("input", title))
         self.set_note(" · ".join([self._named(facts), *words, f"example {facts['example'] + 1}"]))
 
     def _offer(self, facts: Mapping[str, Any]) -> None:
@@ -172,7 +184,7 @@ class _Saliency(_Attribution):
 @view_kind(
     "saliency",
     "Saliency",
-    "How a score changes with each pixel of the example: red raises it, blue lowers it.",
+    "How a score changes with each pixel or point of the example: red raises it, blue lowers it.",
     "Images",
     asks_about_images,
     rank=14,
@@ -184,7 +196,7 @@ class Saliency(_Saliency):
 @view_kind(
     "model-saliency",
     "Saliency",
-    "How a score changes with each pixel of the example: red raises it, blue lowers it.",
+    "How a score changes with each pixel or point of the example: red raises it, blue lowers it.",
     "Images",
     asks_about_images,
     rank=14,

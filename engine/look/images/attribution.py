@@ -8,7 +8,7 @@ from torch import Tensor
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
-from engine.look.inputs import drawn, flat_map, image_head, input_column, score_of, target_of
+from engine.look.inputs import drawn, flat_map, image_head, input_column, is_cloud, score_of, target_of
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
 from engine.procedures import saliency as how
@@ -23,7 +23,7 @@ def attribution(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (method, target): "gradient", "gradient x input" or "integrated gradients" from 0; the target
     is -1 for the predicted class, -2 for the right one, or an index. `gap` is what integrated gradients lack
-    of the difference of scores. `image` is the example `(H, W)` or `(H, W, 3)`.
+    of the difference of scores. `image` is the example `(H, W)` or `(H, W, 3)`, or the points of a `cloud`.
     """
     method, target = str(probe.detail[0]), int(probe.detail[1])
     head = image_head(look, probe.node_id)
@@ -43,6 +43,7 @@ def attribution(look: Look, probe: Probe) -> Taken | None:
             found = how.saliency(score, x)
     except RuntimeError as error:
         raise _no_gradient(probe) from error
+    facts["cloud"] = is_cloud(column, x)
     return flat_map(found), {**facts, "image": drawn(x[0]), "method": method}
 
 

@@ -14,7 +14,7 @@ from engine.catalogue import Layer
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import asking
-from engine.look.inputs import arriving_at, cloud_images
+from engine.look.inputs import arriving_at, cloud_images, is_cloud
 from engine.look.predictions.scores import class_losses
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
@@ -274,7 +274,7 @@ def _inputs(look: Look, head: Head, rows: list[int]) -> tuple[NDArray[Any], dict
     widest = max(columns, key=lambda column: (column.dim() == 4, column[0].numel()))
     if widest.dim() == 4:
         return asking.array(widest.float().mean(1)), facts
-    if widest is batch.get("points") and widest.dim() == 3 and widest.shape[2] in (2, 3):
+    if any(widest is column and is_cloud(name, column) for name, column in batch.items()):
         return cloud_images(asking.array(widest)), facts
     if widest.dim() == 3 and widest.shape[2] == 1:
         widest = widest[:, :, 0]

@@ -88,6 +88,18 @@ def test_saliency_asks_for_the_chosen_class_and_method(shaped: Workspace) -> Non
     assert picture.table()[1][5] == (2, 2, 2.0)
 
 
+def test_saliency_of_a_cloud_colours_its_points(shaped: Workspace) -> None:
+    add_branches(shaped)
+    picture = ModelSaliency(Subject(shaped, ""))
+    points = np.array([[1.0, 0, 2], [0, 0, 0], [0, 3, 0]])  # the second fills up
+    slopes = np.array([[0.5, 0, 0.25], [9, 9, 9], [-1, 0, 0]])
+    facts = {**FACTS, "image": points, "cloud": True}
+    shown(picture, {Probe("", "attribution", ("gradient", -1)): snapshot(slopes, **facts, method="gradient")})
+    assert picture.overlay.isHidden() and not picture.cloud.isHidden()
+    (there,), (values,) = picture.cloud.shown, picture.cloud.values
+    assert there.tolist() == [[1, 0, 2], [0, 3, 0]] and values.tolist() == [0.75, -1]
+
+
 def test_grad_cam_and_occlusion_say_what_they_are(shaped: Workspace) -> None:
     add_branches(shaped)
     cam = GradCam(Subject(shaped, "n2"))
