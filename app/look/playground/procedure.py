@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.charts.arrays.image_rows import ImageRow, ImageRows
 from app.charts.arrays.search_tree import Hypothesis, SearchTree
@@ -26,7 +34,7 @@ from engine.feed.feed import Probe, Snapshot
 from engine.look.procedures import asked_for
 from engine.procedures.declare import Offer
 
-FORM_WIDTH = 236
+LOW = 240  # pixels below which what is said of the procedure and of a state leaves its room to these
 NARROW = 460  # pixels below which the form stands above the states
 FILM = 9  # states that are drawn side by side
 MOST_LINES = 6
@@ -55,6 +63,7 @@ class RunProcedure(OneProbe):
         super().__init__(subject, parent)
         self._values: dict[str, dict[str, Any]] = {}  # by procedure
         self._rows: list[FieldRow] = []
+        self._about: QLabel | None = None
         self.which = choice("procedureName", (), "Which procedure", 176)
         self.again = button("procedureAgain", "Again", "Other draws: the next seed")
         self.which.activated.connect(self._choose)
@@ -92,12 +101,19 @@ class RunProcedure(OneProbe):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The form stands beside the states, or above them where there is no room."""
         super().resizeEvent(event)
-        narrow = self.width() < NARROW
+        self._fit()
+
+    def _fit(self) -> None:
+        narrow, low = self.width() < NARROW, self.height() < LOW
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if narrow else across)
-        self.form_area.setMinimumWidth(0 if narrow else FORM_WIDTH)
-        self.form_area.setMaximumWidth(self.width() if narrow else FORM_WIDTH)
+        wide = self.form.minimumSizeHint().width() + self.form_area.verticalScrollBar().sizeHint().width()
+        self.form_area.setMinimumWidth(0 if narrow else wide)
+        self.form_area.setMaximumWidth(self.width() if narrow else wide)
         self.form_area.setMaximumHeight(self.height() * 2 // 5 if narrow else self.height())
+        self.words.setWordWrap(not low)
+        if self._about is not None:
+            self._about.setVisible(not low)
 
     @property
     def offer(self) -> Offer | None:
@@ -139,7 +155,9 @@ class RunProcedure(OneProbe):
         if chosen is None:
             return
         kept = self._values.setdefault(chosen.name, {})
-        self._fields.addWidget(label(chosen.procedure.doc(), "small", wrap=True))
+        self.which.setToolTip(chosen.procedure.doc())
+        self._about = label(chosen.procedure.doc(), "small", wrap=True)
+        self._fields.addWidget(self._about)
         self._rows = [FieldRow(spec) for spec in chosen.params]
         for field in self._rows:
             spec = field.spec
@@ -148,6 +166,7 @@ class RunProcedure(OneProbe):
             self._fields.addWidget(field)
         self._fields.addStretch(1)
         self._hide_idle()
+        self._fit()
 
     def _hide_idle(self) -> None:
         """Only the fields that say anything with the values of the others."""

@@ -30,7 +30,7 @@ ROW_HEIGHT = 24
 WANTED = (
     "name", "parameters", "shape", "fraction", "seconds", "multiply_adds", "trains", "bytes", "type"
 )  # fmt: skip
-LEAST_NAME = 84  # pixels: names may be cut, numbers and headings never
+LEAST_NAME = 84  # pixels; names longer than most of the view may be cut, numbers and headings never
 SHOWN = ("layer", "data", "input", "output", "source")
 _BYTES = {"float64": 8, "int64": 8, "complex64": 8, "float16": 2, "bfloat16": 2, "int16": 2, "bool": 1}
 _BYTES |= {"uint8": 1, "int8": 1}
@@ -138,7 +138,8 @@ class LayerTable(LiveView):
         """Leave out the columns that there is no room for: what is shown is shown whole."""
         for index in range(len(COLUMNS)):
             self.view.setColumnHidden(index, False)
-        head, room = self.view.horizontalHeader(), self.view.viewport().width() - LEAST_NAME
+        head, whole = self.view.horizontalHeader(), self.view.viewport().width()
+        room = whole - max(LEAST_NAME, min(self.view.sizeHintForColumn(0), whole * 3 // 5))
         places = {column.field: index for index, column in enumerate(COLUMNS)}
         for field in WANTED[1:]:
             index = places[field]
