@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 
+import torch
+
 from engine.feed.feed import Probe
-from engine.look.apart import Apart
+from engine.look.apart import Apart, Job
 from engine.look.registry import ProbeKind
 from engine.look.sight import Look
 from tests.engine.train.networks import iris, run_of
@@ -41,3 +43,13 @@ def test_the_last_weights_are_looked_at_though_earlier_ones_are_under_way() -> N
         go_on.set()
         apart.close()
     assert seen == [(0, False), (2, True)]
+
+
+def test_a_copy_takes_what_an_estimator_has_learned_as_long_as_that_is() -> None:
+    run = run_of(iris())
+    look = Look.of(run, 0)
+    look.model.register_buffer("rows", torch.empty(0, 4))
+    *weights, _ = [*look.model.parameters(), *look.model.buffers()]
+    rows = torch.rand(36, 4)
+    Job(KIND, frozenset(), look, 0, [*weights, rows]).load()
+    assert torch.equal(look.model.get_buffer("rows"), rows)
