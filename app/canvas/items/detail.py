@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 TEXT_ZOOM = 0.6  # below it small print is unreadable and left out
+PORT_ZOOM = 0.75  # below it names of ports, which wires cross, wait for the pointer
 READABLE, FAR_NAME = 10.5, 21  # screen pixels of a name from afar, and its largest size on the node
 LEAST_NAME = 13  # its smallest size there: as from nearby, where nodes are as wide as their names need
 FEW = 150  # nodes; so many can be drawn in full at any zoom without being felt

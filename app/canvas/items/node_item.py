@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from app.canvas.items import geometry as g
-from app.canvas.items.detail import FAR_NAME, LEAST_NAME, READABLE, TEXT_ZOOM, Detail
+from app.canvas.items.detail import FAR_NAME, LEAST_NAME, PORT_ZOOM, READABLE, TEXT_ZOOM, Detail
 from app.canvas.items.face import Face
 from app.canvas.items.pens import cosmetic_pen
 from app.canvas.items.text_fit import LEADING, cut, cut_parts, in_lines, one_line
@@ -398,11 +398,15 @@ class NodeItem(QGraphicsItem):
     def _named_outputs(self) -> Sequence[g.Spot]:
         """Outputs with a label: not the first, nor what hangs free below a wire, which leads down there.
 
-        A pointer on the node, or its selection, brings all of them.
+        None from afar. A pointer on the node, or its selection, brings all of them.
         """
         spots = self.face.layout.outputs[1:]
+        if self.hovered or self.selected:
+            return spots
+        if self._detail.zoom < PORT_ZOOM:
+            return ()
         wired = [at for at, spot in enumerate(spots) if spot.name in self.linked_outputs]
-        if not wired or self.hovered or self.selected:
+        if not wired:
             return spots
         return [spot for at, spot in enumerate(spots) if at < wired[0] or spot.name in self.linked_outputs]
 

@@ -277,6 +277,10 @@ def test_no_free_port_below_a_wired_one_has_a_label_in_the_wires_way(
     item.show_hovered(False)
     workspace.apply("Disconnect", Disconnect(Link("n1", "digit", "n2", "target")))
     assert named() == ["profile", "digit", "odd"]
+    view.graph_scene.detail.zoom = 0.68
+    assert named() == []
+    item.show_hovered(True)
+    assert named() == ["profile", "digit", "odd"]
 
 
 def test_a_node_is_as_wide_as_its_name_needs(
