@@ -15,6 +15,7 @@ from app.theme import SMALL, Theme
 
 ROW = 20
 THICK = 8
+SAME = 4  # letters by which all names begin alike
 PROBABILITY, OF_UNITS = "probability", "of the units"
 IN_PERCENT = (PROBABILITY, OF_UNITS)  # the units of values that are written in per cent
 COUNT = "parameters"  # of those that are written to the last digit
@@ -28,6 +29,12 @@ class Bar(NamedTuple):
     role: str = "good"
     note: str = ""
     strong: bool = False
+
+
+def how_to_cut(names: Sequence[str]) -> Qt.TextElideMode:
+    """Where names that are too long are cut: in the middle, where they differ at their ends only."""
+    numbered = len(names) > 1 and len({name[:SAME] for name in names}) == 1
+    return Qt.TextElideMode.ElideMiddle if numbered else Qt.TextElideMode.ElideRight
 
 
 class Bars(Plot):
@@ -65,6 +72,7 @@ class Bars(Plot):
         wide = max((metrics.horizontalAdvance(bar.name) for bar in bars[:200]), default=0) + 12
         name_room = max(40, min(wide, self.width() * 2 // 5))
         texts = self.texts()
+        cut = how_to_cut([bar.name for bar in bars[:200]])
         widest = max([*texts, "8.8e-88"], key=len)  # which most are shorter than: bars keep their length
         value_room = QFontMetrics(numbers).horizontalAdvance(widest) + 8
         track = QRectF(name_room, 0, max(8, self.width() - name_room - value_room), THICK)
@@ -76,7 +84,7 @@ class Bars(Plot):
             y = index * ROW
             painter.setFont(names)
             painter.setPen(theme.text if bar.strong else theme.dim)
-            text = metrics.elidedText(bar.name, Qt.TextElideMode.ElideRight, name_room - 8)
+            text = metrics.elidedText(bar.name, cut, name_room - 8)
             painter.drawText(QRectF(0, y, name_room, ROW), Qt.AlignmentFlag.AlignVCenter, text)
             painter.setFont(numbers)
             painter.drawText(

@@ -46,7 +46,8 @@ class Activations(QWidget):
 
     def show_array(self, array: NDArray[np.floating]) -> None:
         """Show the answer to one example, `(C, H, W)`, `(T, F)` or `(D,)`."""
-        if array.ndim <= 1 or (array.ndim == 3 and array.shape[1:] == (1, 1)):
+        in_a_row = array.ndim == 2 and array.shape[1] == 1  # one number a step
+        if array.ndim <= 1 or in_a_row or (array.ndim == 3 and array.shape[1:] == (1, 1)):
             self._stack.setCurrentWidget(self.columns)
             self.columns.show_values(array.reshape(-1))
         else:

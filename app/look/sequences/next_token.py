@@ -26,9 +26,19 @@ WARMEST = 300  # hundredths
 
 def reads_tokens(subject: Subject) -> bool:
     """Whether the loss that the node is, or gives scores to, compares classes with what comes next."""
+    return _places(subject) is not None
+
+
+def answers_at_places(subject: Subject) -> bool:
+    """Whether there is an answer at each place of an example, not one class for all of it."""
+    return bool(_places(subject))
+
+
+def _places(subject: Subject) -> tuple[int, ...] | None:
+    """The shape of what is to come next in an example; None where the node predicts no such thing."""
     project, book = subject.as_trained
     if book is None or subject.node_id not in project.graph.nodes:
-        return False
+        return None
     graph = project.graph
     losses = [subject.node_id, *(link.target for link in graph.outgoing(subject.node_id))]
     for loss in losses:
@@ -47,8 +57,8 @@ def reads_tokens(subject: Subject) -> bool:
             continue
         fits = class_axis(scores.shape, right.shape) is not None and len(right.shape) <= 1
         if fits and (right.shape or _from_sequence(subject, answer.source)):
-            return True
-    return False
+            return right.shape
+    return None
 
 
 def _from_sequence(subject: Subject, node_id: str) -> bool:
@@ -82,6 +92,7 @@ def entropy(probabilities: np.ndarray) -> float:
     reads_tokens,
     rank=5,
     leads=120,
+    leads_for=answers_at_places,
 )
 class NextToken(OneProbe):
     """Bars of probabilities; the temperature is the view's own and changes nothing in the network."""

@@ -15,7 +15,7 @@ from app.charts.arrays.confusion import Confusion, most_confused, names_below, s
 from app.charts.arrays.filters import Filters, caption
 from app.charts.arrays.matrix import Matrix
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
-from app.charts.bars import ROW, Bar, Bars
+from app.charts.bars import ROW, Bar, Bars, how_to_cut
 from app.charts.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.charts.columns import Columns
 from app.charts.histogram import Distribution, Histogram
@@ -337,3 +337,9 @@ def test_numbers_in_a_column_have_alike_decimals(values: list[float], texts: lis
     bars = Bars()
     bars.show_bars([Bar("", value) for value in values])
     assert bars.texts() == texts
+
+
+def test_names_that_differ_at_their_ends_are_cut_in_the_middle() -> None:
+    middle, end = Qt.TextElideMode.ElideMiddle, Qt.TextElideMode.ElideRight
+    assert how_to_cut(["component 1", "component 2"]) == middle
+    assert how_to_cut(["background", "face"]) == how_to_cut(["component 1"]) == how_to_cut([]) == end

@@ -30,6 +30,7 @@ EXPECTED = {
     "karate-club": ("graphs", "club"),
     "dqn-grid": ("grid-world", "maze"),
     "word-vectors": ("nearest-words", "words"),
+    "end-marks": ("worst-and-best", "mark"),
     "copying-lags": ("state-jacobian", "Elman"),
 }
 
