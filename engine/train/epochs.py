@@ -23,9 +23,9 @@ _AT_ONCE = 2**11  # records that are made at a time where many are asked for
 
 
 class Lowest(NamedTuple):
-    """The smallest value of a column's first `count` records, the first of them where it is there twice."""
+    """The smallest value of a column's first records, so many of them; the first where it is there twice."""
 
-    count: int = 0
+    records: int = 0
     at: int = -1
     value: float = math.inf
     finite: bool = True  # whether all are
@@ -74,7 +74,7 @@ class Epochs:
         """The smallest value of all records but the last ones; only those that came since are read."""
         end = max(0, self._size - but)
         found = self._lowest.get((name, but), Lowest())
-        for start in range(found.count, end, _AT_ONCE):
+        for start in range(found.records, end, _AT_ONCE):
             values = self.column(name, start, min(end, start + _AT_ONCE))
             finite = found.finite and bool(np.isfinite(values).all())
             at, value = found.at, found.value
