@@ -16,7 +16,7 @@ from app.look.dock.card_menu import CardMenu
 from app.look.dock.dock_menu import DockMenu
 from app.look.dock.drawing import Drawing
 from app.look.dock.first_sight import beside_lead, first_sight
-from app.look.dock.following import ENOUGH, follow, following
+from app.look.dock.following import ENOUGH, follow, following, may_lead
 from app.look.dock.grid import CardGrid
 from app.look.dock.offered import NOTHING, offered, sign_of, why_empty
 from app.look.dock.on_nodes import OnNodes
@@ -255,7 +255,7 @@ class ViewsDock(QWidget):
         enough = ENOUGH if self._node_id else 0
         chosen = following(kinds, self._workspace.settings, enough)
         wanted = [(kind, subject) for kind in chosen if kind.id not in taken]
-        if lead and following([lead[0]], self._workspace.settings, 1):
+        if lead and may_lead(lead[0], self._workspace.settings):
             wanted.insert(0, lead)
         known = {(card.kind.id, card.subject): card for card in self._followed}
         cards = [known.get((kind.id, one)) or self._make(kind, one, pinned=False) for kind, one in wanted]

@@ -17,13 +17,13 @@ def first_sight(workspace: TrainableDocument) -> tuple[ViewKind, Subject] | None
     Of a network without data it is where its parameters are.
     """
     kinds = view_kinds()
-    subjects = list(_answering(workspace))
+    subjects, whole = list(_answering(workspace)), Subject(workspace, "")
     leading = [(kind.leads, kind) for kind in kinds.values() if kind.leads is not None]
     for _, kind in sorted(leading, key=itemgetter(0)):
-        for subject in subjects:
+        for subject in [whole] if kind.whole else subjects:
             if kind.leads_at(subject):
                 return kind, subject
-    whole, budget = Subject(workspace, ""), kinds["parameter-budget"]
+    budget = kinds["parameter-budget"]
     return (budget, whole) if _is_to_look_at(workspace) and budget.suits(whole) else None
 
 

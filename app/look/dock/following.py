@@ -33,6 +33,11 @@ def following(kinds: Sequence[ViewKind], settings: Settings, enough: int = ENOUG
     return [kind for kind in kinds if chosen.get(kind.id, kind.id in best)]
 
 
+def may_lead(kind: ViewKind, settings: Settings) -> bool:
+    """Whether the kind that shows best what the network is for is shown; the user may have turned it off."""
+    return _choices(settings).get(kind.id, True)
+
+
 def follow(kind_id: str, follows: bool, settings: Settings) -> None:
     """Shows a kind for every node that is selected, or for none; of the whole network where nothing is."""
     settings.keep(_KEY, json.dumps({**_choices(settings), kind_id: follows}))

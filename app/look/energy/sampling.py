@@ -172,6 +172,7 @@ def _fitted(images: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     "Generation",
     denoises,
     rank=5,
+    leads=22,
 )
 class Denoising(OneProbe):
     """A film strip an image, the number of steps that are left below it."""

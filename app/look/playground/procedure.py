@@ -26,6 +26,7 @@ from app.charts.plane import around, opened
 from app.charts.series import Line, SeriesPlot
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import Steps, button, choice, offer
+from app.look.energy.sampling import denoises
 from app.look.offered import known_offers
 from app.look.registry import view_kind
 from app.widgets.fields import FieldRow
@@ -38,11 +39,19 @@ LOW = 240  # pixels below which what is said of the procedure and of a state lea
 NARROW = 460  # pixels below which the form stands above the states
 FILM = 9  # states that are drawn side by side
 MOST_LINES = 6
+SAMPLES = "samples"  # what a procedure shows that makes examples
 ROLES = ("accent", "convolution", "good", "warning", "bad", "dim")
 
 
 def has_procedures(subject: Subject) -> bool:
     return bool(known_offers(subject))
+
+
+def samples_points(subject: Subject) -> bool:
+    """Whether examples are made out of noise that are no images, which have a view of their own."""
+    return any(SAMPLES in one.procedure.shows for one in known_offers(subject)) and not any(
+        denoises(Subject(subject.workspace, one)) for one in subject.workspace.document.project.graph.nodes
+    )
 
 
 @view_kind(
@@ -53,6 +62,8 @@ def has_procedures(subject: Subject) -> bool:
     has_procedures,
     rank=60,
     whole=True,
+    leads=25,
+    leads_for=samples_points,
 )
 class RunProcedure(OneProbe):
     """A form for what the procedure takes on the left; on the right its states, with a slider."""
@@ -135,6 +146,9 @@ class RunProcedure(OneProbe):
         before = self.offer
         self._offers = known_offers(self.subject)
         offer(self.which, [(one.name.replace("_", " "), one.name) for one in self._offers])
+        if before is None:  # what a network makes of noise is what it is for
+            made = [at for at, one in enumerate(self._offers) if SAMPLES in one.procedure.shows]
+            self.which.setCurrentIndex(made[0] if made else 0)
         if self.offer is not None and (before is None or self.offer.params != before.params):
             self._draw_form()
             self.needs_changed.emit()
@@ -213,7 +227,7 @@ class RunProcedure(OneProbe):
                 rows.append(ImageRow("all states", states[film, 0], scale))
             self.images.show_rows(rows)
             self.stage.setCurrentWidget(self.images)
-        elif facts["key"] == "samples" and snapshot.array.shape[2] == 2:
+        elif facts["key"] == SAMPLES and snapshot.array.shape[2] == 2:
             self._draw_points(snapshot, at)
             self.stage.setCurrentWidget(self.points)
         else:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.look.dock.first_sight import beside_lead, first_sight
+from app.look.playground.procedure import RunProcedure
 from app.look.registry import view_kinds
 from app.workspace.workspace import Workspace
 from engine.document.files import load_project
@@ -43,6 +45,15 @@ def test_the_first_view_is_that_of_the_task(shaped: Workspace, name: str) -> Non
     kind, subject = found
     assert subject.node is not None
     assert (kind.id, subject.node.name) == EXPECTED[name]
+
+
+def test_of_points_out_of_noise_it_is_what_is_made_of_noise(shaped: Workspace, qtbot: QtBot) -> None:
+    shaped.document.replace(load_project(DATASETS.parent / "gallery" / "diffusion-points.nloom"), None)
+    found = first_sight(shaped)
+    assert found is not None and (found[0].id, found[1].node_id) == ("procedure", "")
+    view = found[0].make(found[1])
+    qtbot.addWidget(view)
+    assert isinstance(view, RunProcedure) and view.offer is not None and view.offer.name == "sample"
 
 
 def test_of_a_network_without_data_it_is_where_its_parameters_are(shaped: Workspace) -> None:
