@@ -23,7 +23,7 @@ from tests.engine.sketches import catalogue, gallery
 from tests.engine.train.networks import run_of
 
 PLACE, WIDTH = "n23", 96  # self-attention in the block of the decoder, used twice
-WIDE = (("n2", "size"), ("n27", "units"))  # what has its width
+OF_WIDTH = (("n2", "size"), ("n27", "units"))  # what has its width
 
 
 def plain() -> Project:
@@ -37,7 +37,7 @@ def plain() -> Project:
 def drawn(width: int = WIDTH, **params: object) -> tuple[Project, Project]:
     """The decoder, and a copy of it in which attention is drawn."""
     fast = plain()
-    for node_id, name in WIDE:
+    for node_id, name in OF_WIDTH:
         SetParam(node_id, name, width).apply(fast)
     for name, value in params.items():
         SetParam(PLACE, name, value).apply(fast)  # type: ignore[arg-type]
@@ -209,7 +209,8 @@ def test_what_an_optimiser_remembers_is_split_and_joined_as_the_weights_are(form
 
 
 def test_what_is_remembered_of_all_weights_together_is_put_in_the_order_of_the_new_ones() -> None:
-    (form,) = drawn_forms()
+    form = form_called("self_attention")
+    assert form is not None
     torch.manual_seed(0)
     one = {f"a.{name}": nn.Parameter(torch.randn(2 * len(of), 3)) for name, of in form.weights.items()}
     named = {f"a.{part}": torch.empty(2, 3) for of in form.weights.values() for part in of}
