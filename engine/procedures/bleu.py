@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ def told_by(tokens: Sequence[int]) -> list[int]:
     return [one for one in text[:end] if one > 4]
 
 
-def bleu(found: Sequence[Sequence[int]], right: Sequence[Sequence[int]], longest: int = 4) -> float:
+def bleu(found: Sequence[Sequence[Any]], right: Sequence[Sequence[Any]], longest: int = 4) -> float:
     """BLEU of texts beside one right text each, 0 to 1: all n-grams are counted over all texts.
 
     It is the geometric mean, over n up to `longest`, of the part of the n-grams found that stand in the right
@@ -55,12 +56,11 @@ def compared(
     draws: torch.Generator,
     longest: int,
 ) -> Iterator[dict[str, Any]]:
-    """Writes the second texts of all rows at once, the likeliest token at each step, and compares them.
+    """Writes the second texts of all rows at once, the likeliest token at each step, and compares words.
 
     `scores` gives (N, T, V) for second texts (N, T) as they are read, of which `windows` (N, T) holds the
     begin tokens; `right` (N, T) are the tokens that belong there.
     """
-    name = known[-1].text if known else str
     found = torch.zeros_like(windows)
     found[:, 0] = windows[:, 0]
     said = torch.zeros_like(windows)
@@ -74,10 +74,13 @@ def compared(
         yield {"step": step + 1, "ended": ended.float().mean().item()}
         if ended.all():
             break
-    ours, theirs = ([told_by(row) for row in texts.tolist()] for texts in (said, right))
+    both = [[told_by(row) for row in one.tolist()] for one in (said, right)]
+    texts = [[known[-1].text(row) if known else " ".join(map(str, row)) for row in one] for one in both]
+    ours, theirs = ([re.findall(r"\w+|[^\w\s]", text) for text in one] for one in texts)
     alike = [one == other for one, other in zip(ours, theirs, strict=True)]
     for row, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        yield {"row": row, "text": name(one), "right": name(other), "bleu": bleu([one], [other], longest)}
+        found_bleu = bleu([one], [other], longest)
+        yield {"row": row, "text": texts[0][row], "right": texts[1][row], "bleu": found_bleu}
     yield {"rows": len(alike), "bleu": bleu(ours, theirs, longest), "exact": sum(alike) / max(1, len(alike))}
 
 

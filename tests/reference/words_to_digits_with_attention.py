@@ -79,27 +79,27 @@ def translated(
     """The second text behind its begin token, token by token up to the end token (3) or the longest."""
     # Source: Sutskever, Vinyals and Le, 2014. `known` ends with the tokeniser, where it has been learned.
     name = known[-1].text if known else str
-    found = torch.zeros_like(window[:1])
-    found[:, 0] = window[0, 0]
+    steps, kept = window.shape[1], width if method == "beam" else 1
+    found = F.pad(window[:1, :1], (0, steps - 1))
     total = torch.zeros(1, dtype=torch.float64)
     ended = torch.zeros(1, dtype=torch.bool)
-    steps, kept = window.shape[1], width if method == "beam" else 1
-    told: list[int] = []
     for step in range(steps):
         every = torch.log_softmax(scores(found)[:, step].double().cpu(), 1)
-        size = every.shape[1]
         every[ended] = -torch.inf
         every[ended, 0] = 0.0  # a text that has ended stays as it is
         best = (total[:, None] + every).flatten().argsort(descending=True, stable=True)[:kept]
         total = (total[:, None] + every).flatten()[best]
-        parents, tokens = best // size, best % size
+        parents, tokens = best // every.shape[1], best % every.shape[1]
         found = found[parents.to(found.device)]
         if step + 1 < steps:
             found[:, step + 1] = tokens.to(found)
         ended = ended[parents] | (tokens == 3)
-        told = [*found[0, 1 : step + 1].tolist(), int(tokens[0])]
-        told = [one for one in told if one > 4]
-        yield {"step": step + 1, "text": name(told), "log_probability": total[0].item(), "beams": len(found)}
+        told = [one for one in (*found[0, 1 : step + 1].tolist(), int(tokens[0])) if one > 4]
+        state = {"step": step + 1, "text": name(told), "log_probability": total[0].item()}
+        if method == "beam":
+            level = {"ends": tokens, "log_probabilities": total, "kept": tokens >= 0}
+            state |= {**level, "parents": parents, "names": [name([one or 3]) for one in tokens.tolist()]}
+        yield state
         if ended.all():
             break
     yield {"tokens": told, "log_probability": total[0].item(), "whole": name(told)}

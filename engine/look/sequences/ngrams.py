@@ -22,6 +22,7 @@ from engine.shapes.heads import Head
 MOST = 5  # tokens of the longest
 HELD, COUNTED = 128, 20_000  # rows that are predicted, and that are counted
 AT_ONCE = 32
+SAMPLE, PART = 200, 500  # rows that show how far they overlap, and that are read at a time
 Tokens = NDArray[np.int64]
 
 
@@ -32,13 +33,15 @@ def ngram_losses(
 
     Each is the counted frequency mixed with the next shorter one by the number of different tokens that
     follow its context: P = (c(h, w) + t(h) P') / (c(h) + t(h)); the shortest is mixed with 1 / `size`. The
-    first of a row is not predicted, and with `last` only the last is. Long n-grams of large vocabularies are
-    left out. Source: Witten and Bell, 1991.
+    first of a row is not predicted, and with `last` only the last is. What overlapping rows have in common is
+    counted once. Long n-grams of large vocabularies are left out. Source: Witten and Bell, 1991.
     """
+    before = counted_before(train)[:, None]
     probability = np.full((len(held), held.shape[1]), 1 / size)
     losses = []
     for n in range(1, 1 + min(most, int(62 / math.log2(max(2, size))))):
-        grams, counts = np.unique(_keys(train, n, size), return_counts=True)
+        new = np.arange(n, 1 + train.shape[1]) > before
+        grams, counts = np.unique(_keys(train, n, size)[new], return_counts=True)
         contexts, inverse = np.unique(grams // size, return_inverse=True)
         followed = np.bincount(inverse, counts, len(contexts))
         different = np.bincount(inverse, minlength=len(contexts))
@@ -52,6 +55,22 @@ def ngram_losses(
         told = probability[:, -1:] if last else probability[:, 1:]
         losses.append(float(-np.log(told).mean()))
     return losses
+
+
+def shift_of(rows: Tokens) -> int:
+    """By how many tokens most rows (N, S) begin later than the row before; S where they are apart."""
+    some, size = rows[:SAMPLE], int(rows.shape[1])
+    for shift in range(1, size if len(some) > 1 else 1):
+        if np.mean((some[1:, : size - shift] == some[:-1, shift:]).all(1)) > 0.5:
+            return shift
+    return size
+
+
+def counted_before(rows: Tokens) -> Tokens:
+    """How many tokens at the begin of each row (N, S) stand at the end of the row before."""
+    both = rows.shape[1] - shift_of(rows)
+    same = (rows[1:, :both] == rows[:-1, rows.shape[1] - both :]).all(1)
+    return np.concatenate([[0], both * same])
 
 
 def _keys(rows: Tokens, n: int, size: int) -> Tokens:
@@ -84,7 +103,7 @@ def ngrams(look: Look, probe: Probe) -> Taken | None:
     rows = _rows(held, head, column)
     counted = look.memory.setdefault("ngrams", {})
     if (column, look.split) not in counted:
-        train = _rows(look.batch(0, COUNTED, "train" if look.rows("train") else look.split), head, column)
+        train = _counted_rows(look, head, column)
         counted[column, look.split] = ngram_losses(train, rows, head.size, last=not head.places)
     total, places = 0.0, 0
     for start in range(0, len(rows), AT_ONCE):
@@ -97,6 +116,18 @@ def ngrams(look: Look, probe: Probe) -> Taken | None:
         places += right.numel()
     facts = {"network": total / places, "size": head.size, "tokens": places, "split": look.split}
     return np.array(counted[column, look.split]), facts
+
+
+def _counted_rows(look: Look, head: Head, column: str) -> Tokens:
+    """The training text in at most 20,000 rows; those that only repeat what others hold are passed over."""
+    split = "train" if look.rows("train") else look.split
+    first = _rows(look.batch(0, SAMPLE, split), head, column)
+    every = max(1, (first.shape[1] - 1) // shift_of(first))
+    kept = []
+    for start in range(0, min(look.rows(split), COUNTED * every), PART * every):
+        look.check()
+        kept.append(_rows(look.batch(start, PART * every, split), head, column)[::every])
+    return np.concatenate(kept)[:COUNTED]
 
 
 def _rows(batch: dict[str, Tensor], head: Head, column: str) -> Tokens:

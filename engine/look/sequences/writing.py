@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from time import thread_time
 
 import torch
@@ -13,7 +14,9 @@ from engine.feed.feed import Probe
 from engine.look.registry import Taken, probe_kind
 from engine.look.sequences.attention import named_tokens
 from engine.look.sight import Look
-from engine.procedures.text import written as continued
+from engine.procedures.declare import Net
+from engine.procedures.reading import GrowingText, last_window
+from engine.procedures.text import continued
 from engine.shapes.heads import CLASSES, Head
 
 WRITTEN, FEWEST = 240, 40  # tokens after those of the example; of a slow model while it trains
@@ -38,7 +41,7 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
     window = look.batch(look.example, 1)[column][0]
     begin, written = named_tokens(look, column, window), []
     states = continued(
-        lambda windows: _next_scores(look, head, look.batch_with(column, windows)),
+        _reading(look, head, column, len(window)),
         window[None],
         (),
         draws=draws,
@@ -65,6 +68,22 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
         "split": look.split,
     }
     return tokens.to(torch.int32).numpy(), facts
+
+
+def _reading(look: Look, head: Head, column: str, longest: int) -> Callable[..., Tensor]:
+    """The scores of what comes next to a text that grows, as in *Generate*, where the layers allow it."""
+
+    def scores(windows: Tensor) -> Tensor:
+        batch = look.batch_with(column, windows)
+        if head.places:  # what comes next is measured beside it
+            batch[head.target[1]] = batch[head.target[1]][:, : windows.shape[1]]
+        return _next_scores(look, head, batch)
+
+    net = Net(look.program.project, look.program.book)
+    wires = [wire for wire, one in net.inputs_of(head.prediction) if one.name == column]
+    if head.places and wires and net.reads_on(wires[0]):
+        return GrowingText(scores, longest, look.model, cache=False)
+    return last_window(scores, longest)
 
 
 def _next_scores(look: Look, head: Head, batch: dict[str, Tensor]) -> Tensor:

@@ -52,7 +52,7 @@ def test_rows_are_written_each_from_its_own_first_text() -> None:
         scores, windows, goals, [], draws=torch.Generator(), longest=4
     )
     assert [one["step"] for one in steps] == [1, 2, 3, 4] and steps[-1]["ended"] == 1
-    assert (first["bleu"], second["bleu"], third["text"]) == (1, 1, str([6, 5, 6]))
+    assert (first["bleu"], second["bleu"], third["text"]) == (1, 1, "6 5 6")
     assert whole["exact"] == pytest.approx(2 / 3)
     assert whole["bleu"] == bleu([[5, 6], [7], [6, 5, 6]], [[5, 6], [7], [6, 6, 6]])
     assert told_by([5, 1, 6, 3, 7]) == [5, 6]

@@ -50,8 +50,10 @@ def every_text() -> list[tuple[int, ...]]:
 def test_a_wide_beam_finds_the_likeliest_text_of_all(seed: int) -> None:
     tables, scores = bigrams(seed)
     best = max(every_text(), key=lambda text: probability(tables, text))
-    *_, last = translated(scores, WINDOW, [], draws=seeded(0), method="beam", width=200)
+    *levels, last = translated(scores, WINDOW, [], draws=seeded(0), method="beam", width=200)
     assert last["tokens"] == [one for one in best if one != END]
+    assert all(len(one["parents"]) == len(one["names"]) == len(one["kept"]) for one in levels)
+    assert levels[-1]["log_probabilities"][0].item() == last["log_probability"]
     assert last["log_probability"] == pytest.approx(probability(tables, best), abs=1e-9)
 
 
@@ -67,7 +69,7 @@ def test_the_greedy_way_takes_the_likeliest_token_at_each_step_and_stops_at_the_
             break
     states = list(translated(scores, WINDOW, [], draws=seeded(0), method="greedy", width=9))
     assert states[-1]["tokens"] == [one for one in text if one != END]
-    assert len(states) == len(text) + 1 and {one["beams"] for one in states[:-1]} == {1}
+    assert len(states) == len(text) + 1 and not any("parents" in one for one in states)
     assert states[-1]["log_probability"] == pytest.approx(probability(tables, tuple(text)), abs=1e-9)
 
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from engine.emit.program import compile_program
 from engine.feed.feed import Probe
 from engine.look.registry import probe_kinds
-from engine.look.sequences.ngrams import ngram_losses
+from engine.look.sequences.ngrams import ngram_losses, shift_of
 from engine.look.sight import Look
 from engine.shapes.heads import loss_heads
 from tests.engine.sketches import catalogue, gallery
@@ -65,6 +65,17 @@ def test_a_rule_of_two_tokens_is_found_by_the_third_order() -> None:
     rows = np.array(row)[None]
     found = ngram_losses(rows[:, :300], rows[:, 300:], SIZE, most=3)
     assert found[2] < 0.1 < 1 < found[1]
+
+
+@pytest.mark.parametrize("shift", [1, 3, 5])
+def test_tokens_of_overlapping_rows_are_counted_once(shift: int) -> None:
+    text = np.random.default_rng(shift).integers(0, SIZE, 71)
+    held = np.random.default_rng(9).integers(0, SIZE, (4, 8))
+    rows = np.stack([text[at : at + 8] for at in range(0, 64, shift)])
+    whole = text[: (len(rows) - 1) * shift + 8]
+    assert shift_of(rows) == shift
+    found, right = ngram_losses(rows, held, SIZE, most=4), ngram_losses(whole[None], held, SIZE, most=4)
+    assert found == pytest.approx(right, abs=1e-12)
 
 
 def test_long_ones_of_large_vocabularies_are_left_out() -> None:

@@ -8,10 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from engine.catalogue import Column, Data
+from engine.emit.program import compile_program
+from engine.feed.feed import Probe
+from engine.look.registry import probe_kinds
 from engine.look.sequences.writing import FEWEST, WRITTEN, token_column
 from engine.look.sight import Look
-from engine.shapes.heads import CLASSES, Head
+from engine.shapes.heads import CLASSES, Head, loss_heads
 from tests.engine.look.looking import look_at, taken
+from tests.engine.procedures.running import states_of
+from tests.engine.sketches import catalogue, gallery
 
 WORDS = ("the", "cat", "sat")
 
@@ -63,3 +68,20 @@ def test_a_slow_model_writes_less_while_it_trains(monkeypatch: pytest.MonkeyPatc
     assert len(tokens) == len(facts["words"]) == FEWEST
     tokens, _ = taken(replace(looking(), standing=True), "written_text", 5, 0)
     assert len(tokens) == WRITTEN
+
+
+def test_a_causal_decoder_writes_what_generate_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.look.sequences.writing.WRITTEN", 40)  # from the first on the text begins anew
+    program = compile_program(gallery("char-decoder"), catalogue())
+    torch.manual_seed(0)
+    model = program.make_model("cpu").eval()
+    text = torch.randint(5, 72, (3, 65))
+    data = {"validation": {"tokens": text[:, :-1], "next": text[:, 1:]}}
+    look = Look(program, model, data, loss_heads(program.project, program.book), "cpu", 0, 1)
+    found = probe_kinds()["written_text"].take(look, Probe("n6", "written_text", (70, 3)))
+    assert isinstance(found, tuple)
+    at = slice(look.example, look.example + 1)
+    batch = {name: column[at] for name, column in data["validation"].items()}
+    given = {"length": 40, "temperature": 0.7, "top_k": 0, "top_p": 1.0, "method": "sample", "width": 1}
+    states = states_of(program, model, batch, "generate", seed=3, prompt="", cache=False, **given)
+    assert found[0].tolist() == states[-1]["tokens"] and len(found[0]) == 40
