@@ -7,7 +7,6 @@ from nodes import (
     augment,
     blocks,
     class_scores,
-    convolution,
     dense,
     diffusion,
     encode,
@@ -20,7 +19,6 @@ from nodes import (
     metric,
     mixtures,
     norm,
-    pooling,
     ports,
     rules,
     shape,
@@ -28,6 +26,7 @@ from nodes import (
     transforms,
 )
 from nodes.agents import environments, values
+from nodes.convolution import pooling, sliding, windows
 from nodes.data import (
     array_file,
     cloud_file,
@@ -71,7 +70,8 @@ for _module in (  # in this order in the palette
     augment,
     encode,
     text_layers,
-    convolution,
+    sliding,
+    windows,
     graph_layers,
     pooling,
     dense,

@@ -12,6 +12,7 @@ Ragged = tuple[str, ...]  # an axis along which rows differ in length: its name,
 IMAGE: Axes = ("channels", "height", "width")
 SEQUENCE: Axes = ("steps", "features")
 SIGNAL: Axes = ("channels", "length")
+VOLUME: Axes = ("channels", "depth", "height", "width")
 PATCHES: Axes = ("patches", "numbers")
 POINTS: Axes = ("points", "features")
 OF_NODES: Axes = ("nodes", "features")

@@ -38,7 +38,9 @@ class Pool(StrEnum):
     """What a pool keeps of the numbers of a window."""
 
     MAX = "max"
+    MIN = "min"
     MEAN = "mean"
+    LP = "Lp"
 
 
 class FileForm(Enum):

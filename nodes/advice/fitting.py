@@ -14,7 +14,7 @@ from engine.document.graph import Graph, Node, Project
 from engine.shapes.node_rules import lint_rule, remedy_for_shapes
 from engine.shapes.problems import Fix, Problem
 from engine.shapes.remedies import count_of_units, doing, fits, inserting
-from nodes.convolution import Conv2d
+from nodes.convolution.sliding import Conv2d
 from nodes.dense import Embedding, Linear
 from nodes.shape import Flatten, Reshape, Transpose
 

@@ -15,7 +15,7 @@ from engine.shapes.node_rules import advice_rule, lint_rule
 from engine.shapes.problems import Problem
 from engine.shapes.remedies import doing, inserting, replacing
 from nodes.activation import Activation, Sigmoid
-from nodes.convolution import Conv1d, Conv2d
+from nodes.convolution.sliding import Conv1d, Conv2d
 from nodes.dense import Linear
 from nodes.norm import BatchNorm, Dropout
 from nodes.shape import Flatten

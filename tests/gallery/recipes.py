@@ -23,6 +23,7 @@ from engine.document.plan import Choice, Fit, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
+from tests.gallery.unpooled import unpooled
 
 # Where a layer is tried: data, the column it reads, the column to predict, a layer in between or none.
 GROUNDS = (
@@ -32,7 +33,9 @@ GROUNDS = (
     ("SantaFe", "window", "next", "Transpose"),
     ("Digits", "digit", "digit", ""),
     ("Digits", "image", "digit", "Patches"),
+    ("Digits", "image", "digit", "Reshape"),
 )
+BETWEEN: Mapping[str, Mapping[str, Value]] = {"Reshape": {"shape": (1, 4, 4, 4)}}
 # Of the loss types by what a target is: classes, a yes or no, a quantity.
 TARGETS = (("Iris", "species", 3), ("BreastCancer", "benign", 1), ("Diabetes", "progression", 1))
 # Values for parameters whose default suits another size than that of the data here.
@@ -147,6 +150,9 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
         yield node_type.type_id, _paired(node_type)
         return
     ports = {port.name for port in made.inputs()}
+    if "places" in ports | {port.name for port in made.outputs()}:
+        yield from unpooled(node_type.type_id, plan())
+        return
     if "edges" in ports or "sizes" in ports:
         for batches in ("block-diagonal", "padded") if "edges" in ports else ("block-diagonal",):
             yield f"{node_type.type_id} {batches}", _graphs(node_type, batches)
@@ -341,7 +347,7 @@ def _layer(made: NodeType, port: str, data: str, column: str, target: str, betwe
     links = []
     source = ("n1", column)
     if between:
-        nodes.append(Node("n6", between))
+        nodes.append(Node("n6", between, params=dict(BETWEEN.get(between, {}))))
         links.append(Link(*source, "n6", "x"))
         source = ("n6", "output")
     for entry in made.inputs():

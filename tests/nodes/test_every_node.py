@@ -25,7 +25,12 @@ from tests.gallery.recipes import OPENED, opened
 
 LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
 SHAPES = [(), (1,), (6,), (16,), (5, 3), (4, 6), (1, 8, 8), (4, 9, 7), (3, 1, 1), (2, 3, 4, 5)]
-SUITED = {"JoinPatches": [(4, 16), (9, 4)], "RandomColour": [(3, 4, 5)]}  # shapes that others hardly meet
+VOLUMES = [(2, 8, 8, 8), (1, 6, 7, 8)]
+SUITED = {  # shapes that others hardly meet
+    "JoinPatches": [(4, 16), (9, 4)],
+    "RandomColour": [(3, 4, 5)],
+    **dict.fromkeys(("Conv3d", "MaxPool3d", "AvgPool3d"), VOLUMES),
+}
 ENOUGH, MOST = 10, 400  # tries that fit, tries in all
 EXAMPLES = 3
 COUNTS = {"": EXAMPLES, "nodes": 5, "edges": 7}  # by what a row is one of
@@ -42,6 +47,10 @@ GRAPHS = [
 STEPS = Signature((5, 12))
 VALUES, NUMBER = Signature((4,)), Signature((1,))  # of actions, and what one of them earned
 ARRIVING = {
+    "MaxUnpool2d": [
+        {"x": Signature((2, 3, 4)), "places": Signature((2, 3, 4), "int64")},
+        {"x": Signature((1, 2, 2)), "places": Signature((1, 2, 2), "int64")},
+    ],
     "ActionValue": [{"x": VALUES, "action": Signature((), "int64")}],
     "TDTarget": [
         {"x": VALUES, "reward": NUMBER, "end": NUMBER},

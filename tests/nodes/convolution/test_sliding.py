@@ -103,3 +103,8 @@ def test_first_weights_of_a_transposed_convolution_count_what_an_output_gets(
         conv.bias.data.zero_()
         made = conv(torch.randn(16, 96, 12, 12))[:, :, 4:-4, 4:-4]
         assert made.var().item() == pytest.approx(1, rel=0.1)
+
+
+def test_without_a_number_there_are_as_many_filters_as_channels() -> None:
+    model, layer = built("Conv2d", {"filters": None}, (5, 6, 6))
+    assert tuple(getattr(model, layer).weight.shape) == (5, 5, 3, 3)

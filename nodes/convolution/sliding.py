@@ -6,16 +6,19 @@ import math
 from typing import Any
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
-from engine.catalogue.axes import IMAGE, SIGNAL
-from engine.catalogue.params import Pair
+from engine.catalogue.axes import IMAGE, SIGNAL, VOLUME
+from engine.catalogue.params import Ints, Pair
 from engine.catalogue.symbols import Expr, F, nn, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
-from nodes.wires import need_axes, plural, shown
+from nodes.wires import need_axes, plural, shown, sizes
 
 SAME_WORDS = ("valid", "same")
+BORDERS = ("zeros", "reflect", "replicate", "circular")
+BORDER_DOC = "what padding holds: zeros, the image mirrored, its edge once more, or its other side"
+BOTH_MARGINS = {"reflect": 1, "circular": 0}  # cells that a border cannot use of a side
 
 
 def padded_same(x: Expr, kernel: Pair, dilation: Pair) -> tuple[Expr, Any]:
@@ -30,6 +33,14 @@ def padded_same(x: Expr, kernel: Pair, dilation: Pair) -> tuple[Expr, Any]:
     return F.pad(x, (0, columns % 2, 0, rows % 2)), (rows // 2, columns // 2)
 
 
+def need_border(x: Wire, border: str, padding: tuple[int, ...]) -> None:
+    """Errors: `EmitError` where an image has fewer cells than its border repeats."""
+    room = BOTH_MARGINS.get(border)
+    if room is not None and any(wide > size - room for wide, size in zip(padding, x.shape[1:], strict=True)):
+        around = "×".join(str(one) for one in padding)
+        raise EmitError(f"A border of {around} cells cannot repeat what comes in, {sizes(x)}.")
+
+
 def _two(pair: Pair) -> tuple[int, int]:
     return pair if isinstance(pair, tuple) else (int(pair), int(pair))
 
@@ -39,10 +50,15 @@ class Convolution(Layer, abstract=True):
 
     family = "convolution"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
-    filters: int = param(32, minimum=1, doc="output channels")
+    filters: int | None = param(32, minimum=1, doc="output channels; empty: as many as come in")
+
+    def channels(self, x: Wire) -> int:
+        """How many channels leave it where `x` arrives."""
+        return x.channels if self.filters is None else self.filters
 
     def _summary(self, kernel: str, activation: str) -> str:
-        text = f"{plural(self.filters, 'filter')} {kernel}"
+        count = "as many" if self.filters is None else plural(self.filters, "filter")
+        text = f"{count} {kernel}"
         return text if activation == NONE else f"{text} · {activation}"
 
 
@@ -52,7 +68,7 @@ class Conv2d(Convolution):
     takes_axes = IMAGE
     common = True
     title = "Conv 2-D"
-    aliases = ("convolution", "cnn")
+    aliases = ("convolution", "cnn", "1x1", "pointwise", "grouped", "dilated", "atrous")
     formula = "yₖ[i, j] = f(bₖ + Σ W[k, c, u, v] · x[c, s·i + u, s·j + v]), stride s"
     source = "LeCun, Bottou, Bengio and Haffner, 1998"
     kernel: Pair = param(3, minimum=1, doc="height × width of the window")
@@ -62,6 +78,7 @@ class Conv2d(Convolution):
     )
     dilation: Pair = param(1, minimum=1, doc="distance between the inputs of a window")
     groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
+    border: str = param("zeros", choices=BORDERS, label="Padding with", doc=BORDER_DOC)
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
     init: str = init_param()
@@ -71,17 +88,23 @@ class Conv2d(Convolution):
         need_axes(x, self)
         image: Expr = x
         padding: Any = 0 if self.padding == "valid" else self.padding
-        if padding == "same" and self.stride == 1:
-            image, padding = padded_same(x, self.kernel, self.dilation)
+        if padding == "same":
+            reach = zip(_two(self.kernel), _two(self.dilation), strict=True)
+            need_border(x, self.border, tuple((step * (size - 1) + 1) // 2 for size, step in reach))
+            if self.stride == 1 and self.border == BORDERS[0]:
+                image, padding = padded_same(x, self.kernel, self.dilation)
+        else:
+            need_border(x, self.border, _two(padding))
         made = nn.Conv2d(
             x.channels,
-            self.filters,
+            self.channels(x),
             kernel_size=self.kernel,
             stride=self.stride,
             padding=padding,
             dilation=self.dilation,
             groups=self.groups,
             bias=self.bias,
+            padding_mode=self.border,
         )
         conv = e.module(without_defaults(made))
         e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
@@ -105,6 +128,7 @@ class Conv1d(Convolution):
     padding: int = param(0, minimum=0, doc="zeros added at each end")
     dilation: int = param(1, minimum=1, doc="distance between the inputs of a window")
     groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
+    border: str = param("zeros", choices=BORDERS, label="Padding with", doc=BORDER_DOC)
     bias: bool = param(True, doc="add a learned offset to each filter")
     activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
     init: str = init_param()
@@ -112,15 +136,17 @@ class Conv1d(Convolution):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, self)
+        need_border(x, self.border, (self.padding,))
         made = nn.Conv1d(
             x.channels,
-            self.filters,
+            self.channels(x),
             kernel_size=self.kernel,
             stride=self.stride,
             padding=self.padding,
             dilation=self.dilation,
             groups=self.groups,
             bias=self.bias,
+            padding_mode=self.border,
         )
         conv = e.module(without_defaults(made))
         e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
@@ -128,6 +154,59 @@ class Conv1d(Convolution):
 
     def summary(self) -> str:
         return self._summary(str(self.kernel), self.activation)
+
+
+class Conv3d(Convolution):
+    """Slides learned kernels through a volume, such as a scan or the frames of a film."""
+
+    takes_axes = VOLUME
+    title = "Conv 3-D"
+    aliases = ("convolution", "volume", "video", "voxels")
+    formula = "yₖ[d, i, j] = f(bₖ + Σ W[k, c, w, u, v] · x[c, s·d + w, s·i + u, s·j + v]), stride s"
+    source = "Ji, Xu, Yang and Yu, 2010"
+    kernel: Ints = param((3,), minimum=1, doc="depth × height × width of the window, or one number for all")
+    stride: int = param(1, minimum=1, doc="steps the window moves at a time")
+    padding: int = param(0, minimum=0, doc="cells added at each side")
+    dilation: int = param(1, minimum=1, doc="distance between the inputs of a window")
+    groups: int = param(1, minimum=1, doc="channels are split into this many independent groups")
+    border: str = param("zeros", choices=BORDERS, label="Padding with", doc=BORDER_DOC)
+    bias: bool = param(True, doc="add a learned offset to each filter")
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each output")
+    init: str = init_param()
+    init_scale: float = init_scale_param()
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        need_axes(x, self)
+        need_border(x, self.border, (self.padding,) * 3)
+        made = nn.Conv3d(
+            x.channels,
+            self.channels(x),
+            kernel_size=volume(self.kernel, self),
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            groups=self.groups,
+            bias=self.bias,
+            padding_mode=self.border,
+        )
+        conv = e.module(without_defaults(made))
+        e.begin(initialise(conv, self.init, self.init_scale, biases=("bias",) if self.bias else ()))
+        return activate(self.activation, conv(x))
+
+    def summary(self) -> str:
+        return self._summary(volume_words(self.kernel), self.activation)
+
+
+def volume(numbers: Ints, layer: Layer) -> int | Ints:
+    """One number for all three axes, or three. Errors: `EmitError` for two, or more than three."""
+    if len(numbers) not in (1, 3):
+        raise EmitError(f"The window of {layer.title} has one size or three, depth, height and width.")
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def volume_words(numbers: Ints) -> str:
+    """A window in space as people write it: 3×3×3."""
+    return "×".join(str(one) for one in (numbers * 3 if len(numbers) == 1 else numbers))
 
 
 class ConvTranspose2d(Convolution):
@@ -158,7 +237,7 @@ class ConvTranspose2d(Convolution):
             raise EmitError("The output padding must be smaller than the stride: it fills what a step skips.")
         made = nn.ConvTranspose2d(
             x.channels,
-            self.filters,
+            self.channels(x),
             kernel_size=self.kernel,
             stride=self.stride,
             padding=self.padding,
@@ -172,7 +251,7 @@ class ConvTranspose2d(Convolution):
                 self.init,
                 self.init_scale,
                 biases=("bias",) if self.bias else (),
-                fans=(x.channels * kernel / stride, self.filters * kernel),
+                fans=(x.channels * kernel / stride, self.channels(x) * kernel),
             )
         )
         return activate(self.activation, conv(x))
