@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
 )
 
-from app.workspace.block_library import Defined, Drawn, Kept, defined, drawn, kept
+from app.workspace.block_library import Defined, Drawn, Kept, Ready, defined, drawn, kept, ready
 from app.workspace.open_document import OpenDocument
 from engine.catalogue import NodeType
 from engine.document.edits import RenameBlock
@@ -25,10 +25,11 @@ TYPE_ROLE = Qt.ItemDataRole.UserRole + 1
 FAMILY_ROLE = Qt.ItemDataRole.UserRole + 2
 FOLDED_ROLE = Qt.ItemDataRole.UserRole + 3
 COMMON, OF_PROJECT, MY_BLOCKS = "common", "blocks of this project", "my blocks"
+READY_MADE = "ready-made blocks"
 
 _READ = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.EditRole)
 _Index = QModelIndex | QPersistentModelIndex
-Row = str | type[NodeType] | Kept | Defined | Drawn
+Row = str | type[NodeType] | Kept | Defined | Drawn | Ready
 
 
 class PaletteRows(QAbstractListModel):
@@ -56,14 +57,14 @@ class PaletteRows(QAbstractListModel):
         self._defined = self._blocks()
         own: list[Kept | Defined] = [*kept(self._workspace.places.blocks)]
         if self._query:
-            listed = [*drawn(catalogue), *self._defined, *own]
+            listed = [*drawn(catalogue), *ready(), *self._defined, *own]
             blocks = [one for one in listed if self._query in one.name.casefold()]
             self._rows = [*catalogue.search(query), *blocks]
         else:
             common = [found for found in catalogue.types() if found.common]
             groups: list[tuple[str, Sequence[Row]]] = [(COMMON, common)]
             groups += [(family, self._with_drawn(types)) for family, types in catalogue.families()]
-            groups += [(OF_PROJECT, self._defined), (MY_BLOCKS, own)]
+            groups += [(READY_MADE, ready()), (OF_PROJECT, self._defined), (MY_BLOCKS, own)]
             self._rows = []
             for heading, rows in groups:
                 if rows:
@@ -114,7 +115,7 @@ class PaletteRows(QAbstractListModel):
         found = self._rows[index.row()]
         if isinstance(found, str):
             return found if role in _READ else found in self.folded if role == FOLDED_ROLE else None
-        if isinstance(found, Kept | Defined | Drawn):
+        if isinstance(found, Kept | Defined | Drawn | Ready):
             return _of_block(found, role)
         if role in _READ:
             return found.title
@@ -152,7 +153,7 @@ class PaletteRows(QAbstractListModel):
         return mime
 
 
-def _of_block(block: Kept | Defined | Drawn, role: int) -> str | None:
+def _of_block(block: Kept | Defined | Drawn | Ready, role: int) -> str | None:
     if role in _READ:
         return block.name
     if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):

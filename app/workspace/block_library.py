@@ -1,13 +1,16 @@
-"""Blocks that can be placed: those of a project, the user's own, and layers drawn from their parts.
+"""Blocks that can be placed: of a project, ready-made, the user's own, and layers drawn from their parts.
 
-Each of the user's own is a text file, a copy of an instance with all it stands for.
+Each of the user's own and each ready-made one is a text file, a copy of an instance with all it stands for.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +23,7 @@ from engine.document.graph import Project
 
 DRAWN = "drawn:"  # before the name of a drawn form where its block is added
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
+READY = "ready:"  # before a name where a ready-made block stands in for a node type
 DEFINED = "block:"  # before an id where a block of the project stands in for a node type
 SUFFIX = ".nloom-block"
 LONGEST_NAME = 60
@@ -49,6 +53,19 @@ class Kept:
     def about(self) -> str:
         """What it is, in a sentence."""
         return "A block of your own, with everything in it."
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A block that comes with the program: a part of known networks, or a whole network."""
+
+    name: str
+    about: str
+
+    @property
+    def type_id(self) -> str:
+        """What stands for it where node types are added by id."""
+        return f"{READY}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +102,18 @@ class Drawn:
     def type_id(self) -> str:
         """What stands for it where node types are added by id."""
         return f"{DRAWN}{self.form}"
+
+
+@cache
+def ready() -> tuple[Ready, ...]:
+    """The blocks that come with the program, parts before whole networks."""
+    contents = (resources.files("resources") / "blocks" / "contents.json").read_text(encoding="utf-8")
+    return tuple(Ready(name, about) for name, about in json.loads(contents).items())
+
+
+def read_ready(name: str) -> str:
+    """The text of a block that comes with the program, to be pasted. Errors: OSError."""
+    return (resources.files("resources") / "blocks" / f"{name}{SUFFIX}").read_text(encoding="utf-8")
 
 
 def drawn(catalogue: Catalogue) -> list[Drawn]:

@@ -14,7 +14,7 @@ from app.canvas.editing.joining import first_join, judged, new_instance, new_nod
 from app.canvas.items.bends import carried_bends, with_bend
 from app.canvas.items.geometry import COLUMN, HEIGHT, TALL, WIDTH, Box, Point, finite, free_spot, snapped
 from app.workspace import block_library
-from app.workspace.block_library import DEFINED, DRAWN, KEPT
+from app.workspace.block_library import DEFINED, DRAWN, KEPT, READY
 from app.workspace.open_document import CheckedDocument, SelectableDocument
 from engine.catalogue.connect import node_type
 from engine.document.clipboard import copy_text, paste
@@ -172,6 +172,9 @@ def add(workspace: SelectableDocument, type_id: str, place: Point, *, into: Link
     if type_id.startswith(KEPT):
         made = add_kept(workspace, type_id.removeprefix(KEPT), place)
         return made[0] if made else None
+    if type_id.startswith(READY):
+        made = add_ready(workspace, type_id.removeprefix(READY), place)
+        return made[0] if made else None
     if type_id.startswith(DRAWN):
         return add_drawn(workspace, type_id.removeprefix(DRAWN), place, into)
     if type_id.startswith(DEFINED):
@@ -197,6 +200,12 @@ def add_kept(workspace: SelectableDocument, name: str, place: Point) -> tuple[st
     except (OSError, UnicodeDecodeError):
         workspace.message.emit(f"The block “{name[:60]}” is no longer there, or cannot be read.", "error")
         return ()
+    return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
+
+
+def add_ready(workspace: SelectableDocument, name: str, place: Point) -> tuple[str, ...]:
+    """Adds a block that comes with the program, with its corner at `place`."""
+    text = block_library.read_ready(name)
     return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
 
 

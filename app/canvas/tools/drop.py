@@ -15,7 +15,7 @@ from app.canvas.items.geometry import FIRST_PORT, HEIGHT, RADIUS, WIDTH, Point, 
 from app.canvas.items.link_item import DRAFT_Z
 from app.canvas.scene.canvas import GraphOnShow
 from app.theme import current_theme
-from app.workspace.block_library import DEFINED, DRAWN, KEPT
+from app.workspace.block_library import DEFINED, DRAWN, KEPT, READY
 from engine.catalogue.drawn_forms import form_called
 from engine.document.graph import Link
 
@@ -114,9 +114,9 @@ class DropNode:
 
 
 def _own_name(view: GraphOnShow, type_id: str) -> str:
-    """The name of a block of the project or of the user's own."""
+    """The name of a block, whoever it comes from."""
     block = view.workspace.document.project.blocks.get(type_id.removeprefix(DEFINED))
     form = form_called(type_id.removeprefix(DRAWN))
     if form is not None:
         return form.title
-    return block.name if block is not None else type_id.removeprefix(KEPT)
+    return block.name if block is not None else type_id.removeprefix(KEPT).removeprefix(READY)

@@ -21,10 +21,12 @@ def test_every_type_stands_under_its_family(workspace: Workspace, qtbot) -> None
     panel = PalettePanel(workspace)
     qtbot.addWidget(panel)
     shown = rows(panel)
-    drawings = {one.fast: one.name for one in drawn(workspace.catalogue)}
+    drawings = drawn(workspace.catalogue)
     for family, types in workspace.catalogue.families():
         at = shown.index(family) + 1
-        titles = [title for found in types for title in (found.title, drawings.get(found.type_id)) if title]
+        titles: list[str] = []
+        for found in types:
+            titles += [found.title, *(one.name for one in drawings if one.fast == found.type_id)]
         assert shown[at : at + len(titles)] == titles
 
 
