@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
@@ -14,77 +10,14 @@ from PySide6.QtWidgets import QWidget
 from app.charts.arrays.cells import cell_box, fitted, paint_map, paint_numbers
 from app.charts.colourmaps import GREY, SIGNED, VIRIDIS, Table, limits
 from app.charts.plot import Plot, number
+from app.look.images.sums import NAMED, Field, Map, Stepped, Sums, size_words, sums_at
 from app.theme import SMALL, Theme
-from engine.look.images.window_steps import Window
 
 HEAD, LINE = 16, 15
 LARGEST = 44.0  # pixels of a cell of the kernel
 ROOMY = 430  # pixels of width that leave room for the numbers in the middle
 SYMBOL = 18.0
 FORMULA_FROM = 150  # pixels of height that leave room for the size of the map
-
-Map = NDArray[np.floating]
-
-
-@dataclass(frozen=True)
-class Stepped:
-    """One channel `x` `(H, W)` and what a node makes of it: `made` `(h, w)`.
-
-    For a convolution its `kernel`, and `others` `(h, w)`, what the remaining channels add to each sum; a pool
-    (`kind` "max" or "mean") has neither. `image`: the channel is of the data, not of a layer.
-    """
-
-    kind: str
-    x: Map
-    made: Map
-    window: Window
-    kernel: Map | None = None
-    others: Map | None = None
-    bias: float = 0.0
-    activation: str = "none"
-    channels: int = 1
-    image: bool = False
-
-
-class Sums(NamedTuple):
-    """The numbers at one place: NaN in `under` is a cell that is not there."""
-
-    under: Map
-    products: Map
-    own: float
-    others: float
-    bias: float
-    total: float
-    made: float
-
-
-def sums_at(found: Stepped, row: int, column: int) -> Sums:
-    """What is computed at one place of the map that comes out."""
-    rows, columns = found.window.rows(row), found.window.columns(column)
-    outside = 0.0 if found.kernel is not None else np.nan
-    under = np.full((len(rows), len(columns)), outside)
-    for i, y in enumerate(rows):
-        for j, x in enumerate(columns):
-            if 0 <= y < found.x.shape[0] and 0 <= x < found.x.shape[1]:
-                under[i, j] = found.x[y, x]
-    made = float(found.made[row, column])
-    if found.kernel is None:
-        own = float(np.nanmax(under) if found.kind == "max" else np.nanmean(under))
-        return Sums(under, under, own, 0.0, 0.0, own, made)
-    products = under * found.kernel
-    own = float(products.sum())
-    others = float(found.others[row, column]) if found.others is not None else 0.0
-    return Sums(under, products, own, others, found.bias, own + others + found.bias, made)
-
-
-def size_words(found: Stepped, axis: int) -> str:
-    """The size that comes out along an axis, with its numbers."""
-    at, size = found.window, found.x.shape[axis]
-    before, behind = at.before[axis], at.behind[axis]
-    padded = f"2·{before}" if before == behind else f"{before} + {behind}"
-    reach = f"{at.dilation[axis]}·({at.kernel[axis]} - 1)"
-    made = found.made.shape[axis]
-    return f"⌊({size} + {padded} - {reach} - 1) / {at.stride[axis]}⌋ + 1 = {made}"
 
 
 class Stepping(Plot):
@@ -98,6 +31,7 @@ class Stepping(Plot):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.found: Stepped | None = None
+        self.field: Field | None = None
         self._step = 0
         self._given = self._made = QRectF()
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -125,6 +59,12 @@ class Stepping(Plot):
         """Where the channel, without its padding, and the map that comes out were painted last."""
         return self._given, self._made
 
+    def begin_at(self, step: int) -> None:
+        """Where the window stands once there is something to see."""
+        self._step = max(0, step)
+        if self.found is not None:
+            self.show_found(self.found)
+
     def go(self, step: int) -> None:
         """Put the window somewhere else; beyond the last place it begins again."""
         if self.found is not None and step % self.found.made.size != self._step:
@@ -145,13 +85,18 @@ class Stepping(Plot):
         roomy = self.width() >= ROOMY
         foot = self._foot(found, roomy)
         body = QRectF(0, 0, self.width(), max(40.0, self.height() - LINE * len(foot) - 4))
-        side = body.width() * (0.25 if roomy else 0.46)
-        left = QRectF(0, HEAD, side, body.height() - HEAD)
+        field = self.field if roomy else None
+        side = body.width() * ((0.19 if field is not None else 0.25) if roomy else 0.46)
+        begins = side + 14 if field is not None else 0.0
+        left = QRectF(begins, HEAD, side, body.height() - HEAD)
         right = QRectF(body.width() - side, HEAD, side, body.height() - HEAD)
+        if field is not None:
+            self._paint_field(painter, theme, QRectF(0, HEAD, side, body.height() - HEAD), field)
         self._paint_given(painter, theme, left, found)
         self._paint_made(painter, theme, right, found)
         if roomy:
-            middle = QRectF(side + 14, 0, body.width() - 2 * side - 28, body.height())
+            start = begins + side + 14
+            middle = QRectF(start, 0, body.width() - side - 14 - start, body.height())
             self._paint_middle(painter, theme, middle, found, sums)
         painter.setFont(theme.mono(SMALL) if roomy else theme.font(SMALL))
         for index, (words, colour) in enumerate(foot):
@@ -182,7 +127,8 @@ class Stepping(Plot):
         words = number(sums.own)
         if found.channels > 1:
             words += f" + others {number(sums.others)}"
-        words += f" + bias {number(sums.bias)} = {number(sums.total)}"
+        words += f" + bias {number(sums.bias)}" if found.with_bias else ""
+        words += f" = {number(sums.total)}" if words != number(sums.own) else ""
         return words if found.activation == "none" else f"{words} → {number(sums.made)}"
 
     def _title(self, painter: QPainter, theme: Theme, words: str, over: QRectF, room: float) -> None:
@@ -192,6 +138,23 @@ class Stepping(Plot):
         told = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(room))
         at = QRectF(over.center().x() - room / 2, over.top() - HEAD, room, HEAD)
         painter.drawText(at, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter, told)
+
+    def _paint_field(self, painter: QPainter, theme: Theme, area: QRectF, field: Field) -> None:
+        """The image of the data, with the pixels outlined that the place depends on."""
+        shape = field.image.shape[:2]
+        box = fitted(area, shape)
+        paint_map(painter, box, field.image, GREY, *limits(field.image))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.line, 1))
+        painter.drawRect(box)
+        top, left, bottom, right = field.box(*self.place)
+        if bottom > top:
+            seen = cell_box(box, shape, top, left).united(cell_box(box, shape, bottom - 1, right - 1))
+            for pen in self._outlines():
+                painter.setPen(pen)
+                painter.drawRect(seen)
+        words = f"sees {bottom - top} × {right - left} pixels" if bottom > top else "sees nothing"
+        self._title(painter, theme, words, box, area.width())
 
     def _paint_given(self, painter: QPainter, theme: Theme, area: QRectF, found: Stepped) -> None:
         at, (high, wide) = found.window, found.x.shape
@@ -205,6 +168,12 @@ class Stepping(Plot):
             painter.fillRect(outer, QBrush(theme.faint, Qt.BrushStyle.BDiagPattern))
         low, top = limits(found.x)
         table = GREY if found.image else VIRIDIS
+        if found.framed is not None:
+            paint_map(painter, outer, found.framed, table, low, top)
+            painter.setOpacity(0.45)
+            painter.fillRect(outer, theme.raised)
+            painter.setOpacity(1.0)
+            painter.fillRect(outer, QBrush(theme.faint, Qt.BrushStyle.BDiagPattern))
         paint_map(painter, box, found.x, table, low, top)
         paint_numbers(painter, theme, box, found.x, table, low, top)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -222,9 +191,8 @@ class Stepping(Plot):
             if at.dilation != (1, 1):
                 for y, x in places:
                     painter.drawRect(cell_box(box, found.x.shape, y, x))
-        if found.kind == "max":
-            under = sums_at(found, row, column).under
-            y, x = places[int(np.nanargmax(under))]
+        if found.kind in ("max", "min"):
+            y, x = places[_winner(sums_at(found, row, column).under, found.kind)]
             self._mark(painter, cell_box(box, found.x.shape, y, x))
         words = "input" if found.channels == 1 else "input channel"
         self._title(painter, theme, f"{words} {high} × {wide}", outer, area.width())
@@ -262,7 +230,7 @@ class Stepping(Plot):
     ) -> None:
         lines = self._lines(found, sums)
         shape = sums.under.shape
-        kernel = found.kernel
+        kernel = found.kernel_at(*self.place)
         count = 1 if kernel is None else 3
         room = area.height() - HEAD - LINE * len(lines) - 8
         side = min(LARGEST, (area.width() - SYMBOL * (count - 1)) / (count * shape[1]), room / shape[0])
@@ -292,20 +260,22 @@ class Stepping(Plot):
                 painter.setPen(theme.text)
                 at = QRectF(box.left() - SYMBOL, box.top(), SYMBOL, high)
                 painter.drawText(at, Qt.AlignmentFlag.AlignCenter, "×" if index == 1 else "=")
-            if found.kind == "max":
-                row, column = np.unravel_index(int(np.nanargmax(sums.under)), shape)
+            if found.kind in ("max", "min"):
+                row, column = np.unravel_index(_winner(sums.under, found.kind), shape)
                 self._mark(painter, cell_box(box, shape, int(row), int(column)))
         self._paint_lines(painter, theme, lines, QRectF(area.left(), top + high + 6, area.width(), 0))
 
     def _lines(self, found: Stepped, sums: Sums) -> list[tuple[str, str]]:
         if found.kernel is None:
-            name = "largest" if found.kind == "max" else "mean"
-            return [(name, number(sums.made))]
+            return [(NAMED.get(found.kind, found.kind), number(sums.made))]
         lines = [("sum of products", number(sums.own))]
         if found.channels > 1:
             more = found.channels - 1
             lines.append((f"+ {more} other channel{'s' if more > 1 else ''}", number(sums.others)))
-        lines += [("+ bias", number(sums.bias)), ("= sum", number(sums.total))]
+        if found.with_bias:
+            lines += [("+ bias", number(sums.bias)), ("= sum", number(sums.total))]
+        elif found.channels > 1:
+            lines.append(("= sum", number(sums.total)))
         if found.activation != "none":
             lines.append((f"{found.activation}(sum)", number(sums.made)))
         return lines
@@ -372,6 +342,11 @@ class Stepping(Plot):
 
     def sizeHint(self) -> QSize:
         return QSize(560, 240)
+
+
+def _winner(under: Map, kind: str) -> int:
+    """Which of the numbers under a window a pool keeps, row by row."""
+    return int(np.nanargmax(under) if kind == "max" else np.nanargmin(under))
 
 
 def paint_filled(

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from engine.catalogue import Layer
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
 from engine.look.images.receptive import Reach, effective, reach
+from engine.look.images.sliding import Sliding, sliding
 from engine.look.images.window_steps import Window
 from engine.look.inputs import answered_by, arriving_at, drawn, input_column, value_of
 from engine.look.registry import Taken, probe_kind
@@ -28,71 +28,71 @@ ROWS = 32
 def window(look: Look, probe: Probe) -> Taken | None:
     """What a convolution or a pool makes of one channel of the pinned example: the channel `(H, W)`.
 
-    `detail` is (filter, channel). For a convolution `kernel` `(h, w)` is that of the channel, `others`
-    `(h, w)` what the other channels of the filter add to each sum, `bias` its bias; `plain` are the sums and
-    `made` what the node gives of them through `activation`. A pool has no kernel, and `made` alone. `window`
+    `detail` is (filter, channel, slice of a volume that is made). For a convolution `kernel` `(h, w)` is that
+    of the channel, or `(rows, columns, h, w)` where each place has its own, `others` `(rows, columns)` what
+    the other channels of the filter add to each sum, `bias` its bias or one for each place, and `framed` the
+    channel with its padding where that is no zeros; `plain` are the sums and `made` what the node gives of
+    them through `activation`. A transposed convolution is given as a plain one over what arrives with
+    `stretched` zeros between. A pool has no kernel, and `made` alone; `power` is that of an Lp pool. `window`
     are the fields of `engine.look.images.window_steps.Window`.
     """
-    filter_, channel = (int(value) for value in (*probe.detail, 0, 0)[:2])
-    module = look.module(probe.node_id)
-    if not isinstance(module, nn.Conv1d | nn.Conv2d) and _pool(look, probe) is None:
-        raise NeuroloomError("This node moves no window over its input.", node_id=probe.node_id)
+    chosen = [int(value) for value in (*probe.detail, 0, 0, 0)[:3]]
+    pool = _pool(look, probe)
     batch = look.batch(look.example, 1)
+    module = None if pool is not None else look.module(probe.node_id)
     with torch.no_grad():
         x, made = arriving_at(look, probe.node_id, batch), value_of(look, probe.node_id, batch)
-    x, made = _as_map(x[0].detach().float()), _as_map(made[0].detach().float())
-    if x.shape[1] * x.shape[2] > MOST_CELLS:
+    x, made = x[0].detach().float(), made[0].detach().float()
+    if x.shape[1:].numel() > MOST_CELLS:
         raise NeuroloomError("These maps are too large to step through.", node_id=probe.node_id)
-    if isinstance(module, nn.Conv1d | nn.Conv2d):
-        return _convolved(look, probe, module, x, made, (filter_, channel))
-    return _pooled(look, probe, x, made, channel)
-
-
-def _convolved(
-    look: Look, probe: Probe, module: nn.Conv1d | nn.Conv2d, x: Tensor, made: Tensor, chosen: tuple[int, int]
-) -> Taken:
-    weight = module.weight.detach().float()
-    weight = weight[:, :, None] if weight.dim() == 3 else weight
-    filter_ = min(max(0, chosen[0]), len(weight) - 1)
-    each, group = weight.shape[1], filter_ // (len(weight) // module.groups)
-    channel = min(max(0, chosen[1]), each - 1)
-    at = window_of(module).fitted(_two(x), _two(made))
-    seen = F.pad(
-        x[group * each : (group + 1) * each], (at.before[1], at.behind[1], at.before[0], at.behind[0])
-    )
+    if pool is not None and x.dim() < 4:
+        return _pooled(look, pool, _as_map(x), _as_map(made), chosen[1])
     with torch.no_grad(), evaluating(look.model):
-        parts = F.conv2d(seen[None], weight[filter_][:, None], None, at.stride, 0, at.dilation, groups=each)[
-            0
-        ]
-        bias = 0.0 if module.bias is None else module.bias[filter_].item()
-        others = parts.sum(0) - parts[channel]
-    made_here = look.program.book.types.get(probe.node_id)
+        found = None if module is None else sliding(module, x, made, chosen[0], chosen[2])
+        if found is None:
+            raise NeuroloomError("This node moves no window over its input.", node_id=probe.node_id)
+        return _slid(look, probe, found, made, chosen)
+
+
+def _slid(look: Look, probe: Probe, found: Sliding, made: Tensor, chosen: list[int]) -> Taken:
+    filter_ = min(max(0, chosen[0]), found.filters - 1)
+    channel = min(max(0, chosen[1]), len(found.x) - 1)
+    parts = found.parts()
+    plain = parts.sum(0) + found.bias
+    made = made[filter_]
+    made = made[found.depth[0]] if made.dim() == 3 else made[None] if made.dim() == 1 else made
+    type_ = look.program.book.types.get(probe.node_id)
     facts: dict[str, Any] = {
         "kind": "convolution",
-        "kernel": array(weight[filter_, channel]),
-        "others": array(others),
-        "bias": bias,
-        "plain": array(parts.sum(0) + bias),
-        "made": array(made[filter_]),
-        "activation": str(getattr(made_here, "activation", "none")),
+        "kernel": array(found.kernels(channel)),
+        "others": array(parts.sum(0) - parts[channel]),
+        "bias": array(found.bias) if isinstance(found.bias, Tensor) else found.bias,
+        "plain": array(plain),
+        "made": array(made),
+        "activation": str(getattr(type_, "activation", "none")),
         "filter": filter_,
         "channel": channel,
-        "filters": len(weight),
-        "channels": each,
+        "filters": found.filters,
+        "channels": len(found.x),
+        "slices": found.slices,
+        "depth": found.depth,
+        "stretched": found.stretched,
     }
-    return array(x[group * each + channel]), {**facts, **_about(look, at)}
+    if found.border != "constant":
+        facts["framed"] = array(found.framed()[channel])
+    return array(found.x[channel]), {**facts, **_about(look, found.window)}
 
 
-def _pooled(look: Look, probe: Probe, x: Tensor, made: Tensor, channel: int) -> Taken:
-    pool = _pool(look, probe)
-    assert pool is not None
+def _pooled(look: Look, pool: Layer, x: Tensor, made: Tensor, channel: int) -> Taken:
     stride, size = getattr(pool, "stride", None), _pair(pool.size)  # type: ignore[attr-defined]
     if pool.traits.channels_first:
         size = (1, size[1])
-    at = Window(size, size if stride is None else _pair(stride)).fitted(_two(x), _two(made))
+    edge = _pair(getattr(pool, "padding", 0))
+    at = Window(size, size if stride is None else _pair(stride), edge, edge).fitted(_two(x), _two(made))
     channel = min(max(0, channel), len(x) - 1)
     facts = {
         "kind": pool.traits.pools,
+        "power": float(getattr(pool, "p", 1.0)),
         "made": array(made[channel]),
         "channel": channel,
         "channels": len(x),
@@ -110,21 +110,18 @@ def _about(look: Look, at: Window) -> dict[str, Any]:
     return {"window": astuple(at), "example": look.example, "split": look.split}
 
 
-def window_of(module: nn.Conv1d | nn.Conv2d) -> Window:
-    """The window of a convolution; one over a sequence is one row high."""
-    flat = len(module.kernel_size) == 1
+@probe_kind("fields", every=2.0, apart=True)
+def fields(look: Look, probe: Probe) -> Taken | None:
+    """The pixels that each place of a map depends on: the pinned image `(H, W)` or `(H, W, 3)`.
 
-    def two(value: Any, alone: int) -> tuple[int, int]:
-        return (alone, int(value[0])) if flat else (int(value[0]), int(value[1]))
-
-    kernel, dilation = two(module.kernel_size, 1), two(module.dilation, 1)
-    if isinstance(module.padding, str):
-        totals = [dilation[a] * (kernel[a] - 1) if module.padding == "same" else 0 for a in (0, 1)]
-        before = (totals[0] // 2, totals[1] // 2)
-        behind = (totals[0] - before[0], totals[1] - before[1])
-    else:
-        before = behind = two(module.padding, 0)
-    return Window(kernel, two(module.stride, 1), before, behind, dilation)
+    `rows` `(h, H)` and `columns` `(w, W)` are true where a row or column of places sees one of the image.
+    """
+    column = input_column(look, probe.node_id)
+    x = look.batch(look.example, 1)[column]
+    found = _reach(look, probe.node_id, column, x)
+    image = drawn(x[0])
+    facts = {"rows": found.rows.numpy(), "columns": found.columns.numpy(), "size": found.size()}
+    return np.asarray(image), {**facts, "example": look.example, "split": look.split}
 
 
 @probe_kind("receptive_field", every=2.0, apart=True)

@@ -9,7 +9,8 @@ from PySide6.QtTest import QTest
 
 from app.look.base import Subject
 from app.look.images.stepping import WindowSteps
-from app.look.images.window_steps import Stepped, Stepping, size_words, sums_at
+from app.look.images.sums import Stepped, size_words, sums_at
+from app.look.images.window_steps import Stepping
 from app.look.registry import proposed
 from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe
@@ -111,7 +112,11 @@ def test_it_plays_while_it_is_seen_and_stops(shaped: Workspace) -> None:
     assert not picture._timer.isActive() and not picture.play.isChecked()
     picture.restore({"filter": 2})
     assert picture.probes() == {Probe("n2", "window", (2, 0))}
-    assert picture.state() == {"filter": 2, "channel": 0}
+    assert picture.state() == {"filter": 2, "channel": 0, "slice": 0, "field": False, "step": 1}
+    picture.restore({"step": 3})
+    assert picture.stepping.place == (1, 1)
+    picture.restore({"step": 99})
+    assert picture.stepping.place == (1, 1)
 
 
 def test_it_is_proposed_where_a_window_moves(shaped: Workspace) -> None:
@@ -121,3 +126,38 @@ def test_it_is_proposed_where_a_window_moves(shaped: Workspace) -> None:
         for node in ("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9")
     }
     assert {node for node, fits in has.items() if fits} == {"n2", "n3", "n5", "n6"}
+
+
+def test_a_kernel_for_each_place_and_padding_that_is_no_zeros() -> None:
+    kernels = np.arange(16.0).reshape(2, 2, 2, 2)
+    window = Window((2, 2), (2, 2), (1, 1), (0, 0))
+    framed = np.pad(X[:3, :3], ((1, 0), (1, 0)), mode="wrap")
+    found = Stepped(
+        "convolution", X[:3, :3], np.zeros((2, 2)), window, kernels, None, X[:2, :2], framed=framed
+    )
+    sums = sums_at(found, 1, 0)
+    assert sums.under.tolist() == [[6, 4], [10, 8]]
+    assert sums.own == 6 * 8 + 4 * 9 + 10 * 10 + 8 * 11 and sums.bias == 4
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("max", 10), ("min", 5), ("mean", 7.5), ("Lp", 242**0.5)])
+def test_each_kind_of_pool_by_hand(kind: str, wanted: float) -> None:
+    pool = Stepped(kind, X, np.zeros((2, 2)), Window((2, 2), before=(0, 0)), power=2.0)
+    assert sums_at(pool, 1, 1).own == pytest.approx(wanted)
+
+
+def test_the_pixels_that_a_place_depends_on_are_outlined_beside_it(shaped: Workspace) -> None:
+    add_branches(shaped)
+    picture = WindowSteps(Subject(shaped, "n5"))
+    picture.field.setChecked(True)
+    window, fields = Probe("n5", "window", (0, 0)), Probe("n5", "fields")
+    assert picture.probes() == {window, fields} and picture.essential() == {window}
+    taken = take(run_of(two_branches()), window, fields)
+    shown(picture, dict(zip((window, fields), taken, strict=True)))
+    field = picture.stepping.field
+    assert field is not None and field.box(2, 2) == (1, 1, 8, 8) and field.image.shape == (8, 8)
+    with_field = painted(picture, 700, 260)
+    picture.field.setChecked(False)
+    assert picture.probes() == {window} and picture.stepping.field is None
+    assert (painted(picture, 700, 260) != with_field).any()
+    assert picture.state()["field"] is False
