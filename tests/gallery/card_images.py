@@ -72,6 +72,8 @@ IMAGES = {
     "gpt2-small": Painted("parameter-budget"),
     "digits-augmented": Painted("augmented", "affine"),
     "shapes-masks": Painted("masks", "cross-entropy"),
+    "typed-kernels": Painted("window-steps", "upright edges", 2.2, state={"step": 430}),
+    "image-blocks": Painted("activations", "residual"),
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),
     "santa-fe-lstm": Painted("forecast", "forecast"),
     "romeo-letters": Painted("next-token", "scores"),

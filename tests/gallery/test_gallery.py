@@ -27,6 +27,7 @@ PARAMETERS = {"mnist-cnn": 34_826, "vit-mnist": 72_074, "gpt2-small": 124_439_80
 # An epoch of the convolutions takes minutes on a busy computer; the other examples go to the end.
 STEPS = {
     "mnist-cnn": 40,
+    "typed-kernels": 40,
     "vit-mnist": 40,
     "char-decoder": 20,
     "copying-lags": 30,
@@ -42,6 +43,8 @@ LONG = {
         "vit-mnist",
         "masked-letters",
         "residual-blocks",
+        "image-blocks",
+        "typed-kernels",
         "romeo-letters",
         "numbers-in-words",
     ),

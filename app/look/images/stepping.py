@@ -51,9 +51,9 @@ class WindowSteps(OneProbe):
         self.stepping.moved.connect(self._say)
         self.filter = choice("windowFilter", [("Filter 1", 0)], "The filter whose map is computed", 86)
         self.channel = choice("windowChannel", [("Channel 1", 0)], "The channel the window moves over", 102)
-        self.depth = choice("windowDepth", [("Slice 1", 0)], "The slice of the volume that is made", 86)
-        self.depth.hide()
-        for box in (self.filter, self.channel, self.depth):
+        self.slice = choice("windowDepth", [("Slice 1", 0)], "The slice of the volume that is made", 86)
+        self.slice.hide()
+        for box in (self.filter, self.channel, self.slice):
             box.activated.connect(self._ask_again)
         self.field = button("windowField", "Field", "Show the pixels of the image that the place depends on")
         self.field.setCheckable(True)
@@ -71,7 +71,7 @@ class WindowSteps(OneProbe):
 
     @property
     def _probe(self) -> Probe:
-        chosen = [int(box.currentData() or 0) for box in (self.filter, self.channel, self.depth)]
+        chosen = [int(box.currentData() or 0) for box in (self.filter, self.channel, self.slice)]
         return Probe(self.subject.node_id, "window", tuple(chosen if chosen[2] else chosen[:2]))
 
     @property
@@ -98,8 +98,8 @@ class WindowSteps(OneProbe):
         )
         offer(self.channel, _channels(min(MOST, int(facts["channels"])), int(facts.get("slices", 1))))
         _, deep = facts.get("depth", (0, 1))
-        offer(self.depth, [(f"Slice {one + 1}", one) for one in range(min(MOST, deep))])
-        self.depth.setVisible(deep > 1)
+        offer(self.slice, [(f"Slice {one + 1}", one) for one in range(min(MOST, deep))])
+        self.slice.setVisible(deep > 1)
         self.filter.setEnabled(self.filter.count() > 1)
         self.channel.setEnabled(self.channel.count() > 1)
         self.stepping.show_found(
@@ -154,7 +154,7 @@ class WindowSteps(OneProbe):
                 one.setFixedWidth(24)
             back.clicked.connect(self._back)
             on.clicked.connect(self._next)
-            chosen = (self.channel,) if self._pool else (self.filter, self.channel, self.depth)
+            chosen = (self.channel,) if self._pool else (self.filter, self.channel, self.slice)
             self._controls = row(back, self.play, on, *chosen, self.field)
         return self._controls
 
@@ -188,14 +188,14 @@ class WindowSteps(OneProbe):
     def state(self) -> dict[str, object]:
         chosen = {"filter": self.filter.currentData(), "channel": self.channel.currentData()}
         shown = {"field": self.field.isChecked(), "step": self.stepping.step}
-        return {**chosen, "slice": self.depth.currentData(), **shown}
+        return {**chosen, "slice": self.slice.currentData(), **shown}
 
     def restore(self, state: Mapping[str, object]) -> None:
         self.field.setChecked(state.get("field") is True)
         step = state.get("step")
         if isinstance(step, int):
             self.stepping.begin_at(step)
-        boxes = ((self.filter, "filter"), (self.channel, "channel"), (self.depth, "slice"))
+        boxes = ((self.filter, "filter"), (self.channel, "channel"), (self.slice, "slice"))
         for box, key, word in ((box, key, key.capitalize()) for box, key in boxes):
             kept = state.get(key)
             if isinstance(kept, int) and 0 <= kept < MOST:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.look.images.window_steps import Window
 
-POOLS = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}
-NAMED = {"max": "largest", "min": "smallest", "mean": "mean", "Lp": "root of the sum of powers"}
-
 Map = NDArray[np.floating]
+POOLS: dict[str, Callable[[Map], Any]] = {"max": np.nanmax, "min": np.nanmin, "mean": np.nanmean}
+NAMED = {"max": "largest", "min": "smallest", "mean": "mean", "Lp": "root of the sum of powers"}
 
 
 @dataclass(frozen=True)
