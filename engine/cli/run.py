@@ -140,7 +140,7 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
     from engine.document.shipped import datasets_folder
     from engine.emit.procedures import Compiled
     from engine.look.sight import evaluating
-    from engine.procedures.rows import as_long, chosen_rows, state_as_json, state_in_words
+    from engine.procedures.rows import as_long, chosen_rows, state_in_words
     from engine.train.warm_start import read_weights
 
     device, notice = choose_device(options.device)
@@ -160,7 +160,8 @@ def _run(program: Program, offer: Offer, values: dict[str, Any], options: argpar
         torch.manual_seed(options.seed)
         with evaluating(model):
             for state in procedure.states(model, batch, values, options.seed):
-                say_at_once(json.dumps(state_as_json(state)) if options.json else state_in_words(state))
+                plain = json.dumps(state, default=torch.Tensor.tolist) if options.json else ""
+                say_at_once(plain or state_in_words(state))
     except ValueError as error:
         raise ParamError(reason_of(error)) from error
     except RuntimeError as error:

@@ -56,6 +56,11 @@ def portable_source(functions: Iterable[Callable[..., Any]]) -> list[str]:
     return [_source(thing) for thing in _collected(functions)]
 
 
+def portable_things(functions: Iterable[Callable[..., Any]]) -> list[Any]:
+    """The functions and classes that the portable source of `functions` defines. Errors: as for that."""
+    return _collected(functions)
+
+
 def portable_names(functions: Iterable[Callable[..., Any]]) -> frozenset[str]:
     """The names of all that the portable source of `functions` defines. Errors: as for `portable_source`."""
     return frozenset(thing.__name__ for thing in _collected(functions))

@@ -45,18 +45,19 @@ def standardised(values: Tensor, train: Tensor) -> Tensor:
 
 
 def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
+    columns: dict[str, Tensor], parts: dict[str, Tensor], device: str
 ) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
+    """Each split's part of every column, on `device`; `parts` are their rows."""
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def split_at_random(
     n: int, keys: Tensor | None, *, validation: float, test: float, seed: int
 ) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
+    """Any row into any split.
+
+    `keys` are not looked at.
+    """
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     held, tested = round(validation * n), round(test * n)
     return {

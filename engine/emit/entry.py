@@ -81,14 +81,18 @@ def main_lines(
     weights: str | None,
     threads: int | None,
     players: Players | None = None,
+    shared: Sequence[str] | None = None,
 ) -> list[Statement]:
-    """The function `main`: what the command line says, training and what comes after it."""
+    """The function `main`: what the command line says, training and what comes after it.
+
+    `shared` is what the folder holds of which procedures are told too; None where there are none.
+    """
     return tree(
         MAIN,
         title=quoted(plain_text(made.project.title) or "A network"),
-        holds=bool(holds),
-        home=home,
-        what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
+        alone=shared is None,
+        holds=bool(holds) and not shared,
+        **_where(holds, home),
         plain=players is None or players.short is not None,
         whole=of_one_phase(players),
         device=DEVICE,
@@ -102,17 +106,18 @@ def main_lines(
 
 MAIN = """
 def main() -> None:
-    parser = argparse.ArgumentParser(description=$title)
+    parser = argparse.ArgumentParser(description=$title)  #? alone
+    parser = command_line($title)  #? not alone
     parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
     parser.add_argument("--epochs", type=int, default=CONFIG.epochs)  #? whole
     parser.add_argument("--epochs", type=int, help="of each phase, in place of the plan's own")  #? not whole
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = $device
-    parser.add_argument("--device", default=device)
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)  #? alone
+    device = $device  #? alone
+    parser.add_argument("--device", default=device)  #? alone
     beside = Path(__file__).parent / $weights  #? weights
     parser.add_argument("--weights", type=Path, default=beside, help="start from these weights")  #? weights
     parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")  #? alone
     args = parser.parse_args()  #: ARGUMENTS
 
     torch.set_num_threads($threads)  # faster than several for so small a network  #: THREADS  #? few
@@ -130,6 +135,30 @@ def main() -> None:
     if args.save:  #: SAVED
         torch.save(model.state_dict(), args.save)
 """
+
+
+def command_lines(holds: Sequence[str], home: str) -> list[Statement]:
+    """The function that declares what training and procedures are both told on the command line."""
+    return tree(COMMAND, holds=bool(holds), **_where(holds, home), device=DEVICE)
+
+
+COMMAND = '''
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
+    parser.add_argument("--seed", type=int, default=CONFIG.seed)
+    device = $device
+    parser.add_argument("--device", default=device)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+'''
+
+
+def _where(holds: Sequence[str], home: str) -> dict[str, str]:
+    """The folder of the data by default, and what it holds in words, as code."""
+    what = quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else ""
+    return {"home": home, "what": what}
 
 
 def model_only_lines(made: Assembly, weights: str | None) -> list[Statement]:

@@ -9,7 +9,10 @@ from typing import Any
 from engine.catalogue import Column, Data
 from engine.catalogue.emitter import build
 from engine.catalogue.identifiers import NameBook
+from engine.catalogue.symbols import Expr, name
 from engine.data.pairs import check_pairs
+from engine.data.text.token_names import OPTION, TOKENISERS
+from engine.data.text.tokenisers import keeping
 from engine.emit.entry import plain_text
 from engine.emit.model import Assembly, blamed
 from engine.emit.places import Places
@@ -48,8 +51,8 @@ class Loading:
         return "\n".join(line.plain for line in printed(part))
 
 
-def loading(made: Assembly, places: Places) -> Loading:
-    """The script's own `load`. Errors: `EmitError`."""
+def loading(made: Assembly, places: Places, keeps: bool = False) -> Loading:
+    """The script's own `load`, which `keeps` tokenisers that procedures ask for. Errors: `EmitError`."""
     written: dict[str, Straight] = {}
     carries: list[Function] = []
     strict: list[Function] = []
@@ -58,7 +61,7 @@ def loading(made: Assembly, places: Places) -> Loading:
         with blamed(one):
             loader, given = _loader(data)
             names = NameBook(("folder", "device", "split", "splits", "used"), outer=made.names)
-            reading = Reading(data, given, _wanted(made, one, data), names, made.names)
+            reading = Reading(data, given, _wanted(made, one, data), names, made.names, keeps)
             found = None if data.lacks() else straight(loader, reading)
         carried = [loader, *_callables(given), *_of_steps(data)]
         strict += carried
@@ -66,17 +69,22 @@ def loading(made: Assembly, places: Places) -> Loading:
             written[one] = found
             carried = [*found.carries, *_of_steps(data)]
             outside += [[line.of(one) for line in part] for part in found.beside]
+        elif keeps and data.learned_key() is not None:
+            carried.append(keeping)
         carries += carried
+    if keeps:
+        about = "that are learned from the data, in their order"
+        outside.append([Statement(f"{TOKENISERS}: list[Any] = []  # {about}")])
     doc = _doc(made)
     if len(places.nodes) > 1:
-        beside, values = _written_beside(made, written)
-        lines = _load_several(made, places, values)
+        beside, values = _written_beside(made, places, written)
+        lines = _load_several(made, places, values, keeps)
         strictly = _load_several(made, places, {})
         checks = [check_pairs] if any(len(nodes) > 1 for nodes in made.streams.nodes) else []
         carries, strict = [*carries, *checks], [*strict, *checks]
     else:
         [(one, data)] = places.nodes
-        beside, lines = [], _load_one(made, data, written.get(one))
+        beside, lines = [], _load_one(made, data, written.get(one), keeps)
         strictly = _load_one(made, data, None)
     takes = "folder: Path, device: str" if places.holds() else "device: str"
     head = f"def load({takes}) -> dict[str, dict[str, Tensor]]:"
@@ -107,14 +115,16 @@ def _wanted(made: Assembly, node_id: str, data: Data) -> tuple[str, ...]:
 
 
 def _written_beside(
-    made: Assembly, written: Mapping[str, Straight]
+    made: Assembly, places: Places, written: Mapping[str, Straight]
 ) -> tuple[list[list[Statement]], dict[str, str]]:
     """A function for each data node that is read in lines, and their names by node."""
     parts, names = [], {}
+    holds = dict(places.nodes)
     for one, found in written.items():
         title = made.graph.node(one).name or made.book.types[one].title
         names[one] = made.names.give(f"load {title}")
-        head = f"def {names[one]}(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:"
+        takes = "folder: Path, device: str" if holds[one].holds() else "device: str"
+        head = f"def {names[one]}({takes}) -> dict[str, dict[str, Tensor]]:"
         parts.append([under(head, [*found.lines, Statement(found.value, target="return")]).of(one)])
     return parts, names
 
@@ -139,9 +149,9 @@ def _of_steps(data: Data) -> list[Function]:
     return [step.function for step in steps] + [one for step in steps for one in _callables(step.options)]
 
 
-def _load_one(made: Assembly, data: Data, written: Straight | None) -> list[Statement]:
+def _load_one(made: Assembly, data: Data, written: Straight | None, keeps: bool = False) -> list[Statement]:
     used = [column.name for column in made.columns()]
-    call = _call_of(data, _folder(data)) if written is None else written.value
+    call = _call_of(data, _folder(data), keeps) if written is None else written.value
     lines = [] if written is None else [*written.lines]
     read = len(
         data.columns() if written is None else [*_wanted(made, made.source or "", data), *_steps(data)]
@@ -159,7 +169,9 @@ def _chosen(call: str, data: Data, used: Sequence[str]) -> list[Statement]:
     return [*lines, Statement(chosen, target="return")]
 
 
-def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) -> list[Statement]:
+def _load_several(
+    made: Assembly, places: Places, functions: Mapping[str, str], keeps: bool = False
+) -> list[Statement]:
     """Each data node's splits, those that are paired checked, and the columns of all beside each other.
 
     `functions` are the script's own that read data nodes.
@@ -173,7 +185,8 @@ def _load_several(made: Assembly, places: Places, functions: Mapping[str, str]) 
         with blamed(one):
             below = places.below.get(one, "")
             given = _folder(data, below)
-            call = f"{functions[one]}({given})" if one in functions else _call_of(data, given)
+            own = given.removeprefix("Path(), ")
+            call = f"{functions[one]}({own})" if one in functions else _call_of(data, given, keeps)
         lines += [Statement(call, node_id=one, target=names[one]), *_step_lines(data, names[one])]
         for column in made.columns(one):
             own = data.own_name(column.name) if isinstance(data, Prepared) else column.name
@@ -200,9 +213,11 @@ def _step_lines(data: Data, splits: str) -> list[Statement]:
     return lines
 
 
-def _call_of(data: Data, where: str) -> str:
-    """The call that reads a data node's files."""
+def _call_of(data: Data, where: str, keeps: bool = False) -> str:
+    """The call that reads a data node's files, and perhaps `keeps` the tokenisers that it learns."""
     first, given = _loader(data)
+    if keeps and callable(learn := given.get(OPTION)):
+        given = {**given, OPTION: name(keeping.__name__)(name(learn.__name__), name(TOKENISERS))}
     return _call(first, where, given)
 
 
@@ -221,6 +236,8 @@ def _call(function: Callable[..., Any], first: str, options: Mapping[str, object
 
 def _written(value: object) -> str:
     """An option as Python: a function of ours by its name, text so that any editor shows it."""
+    if isinstance(value, Expr):
+        return str(value)
     if callable(value):
         return str(getattr(value, "__name__", value))
     return repr(value) if str(value).isprintable() else ascii(value)

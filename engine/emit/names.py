@@ -47,10 +47,10 @@ LIBRARY = {
     "ThreadPoolExecutor": "from concurrent.futures import ThreadPoolExecutor",
     "zlib": "import zlib",
 }
-CONSTANTS = "CONFIG PHASES RANK WORLD PROCEDURES TOKENISERS STREAMS FILLED"
+CONSTANTS = "CONFIG PHASES RANK WORLD TOKENISERS STREAMS FILLED"
 CLASSES = "Config Model Player Phase"
 FUNCTIONS = (
-    "load batches objective measure evaluate optimiser_for schedule_for report train main run "
+    "load batches objective measure evaluate optimiser_for schedule_for report train main command_line run "
     "take_turn update set_modes over batches_of part_of over_all of_first together add_up parts_of steps_of "
     "checkpoint_in generators write_checkpoint draw_on state_of remember"
 )

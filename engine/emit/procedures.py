@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,29 +16,17 @@ from torch import Tensor, nn
 
 from engine.catalogue import Data, Source
 from engine.catalogue import Layer as LayerType
-from engine.catalogue.emitter import build, drawn
+from engine.catalogue.emitter import drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.params import ParamSpec
 from engine.catalogue.symbols import Expr, lift, name
 from engine.data.portable import names_read, portable_source
-from engine.data.text.token_names import OPTION, vocabularies
-from engine.emit.entry import DEVICE, listed
+from engine.data.text.token_names import TOKENISERS, vocabularies
 from engine.emit.inline import beside, consumer_of, inline, needed_by
 from engine.emit.measuring import column_of
 from engine.emit.model import Assembly, Place, blamed
 from engine.emit.names import LIBRARY, module_paths
-from engine.emit.statements import (
-    BLANK,
-    WIDTH,
-    Statement,
-    compiled,
-    nested,
-    printed,
-    quoted,
-    text_of,
-    tree,
-    under,
-)
+from engine.emit.statements import BLANK, Statement, compiled, printed, quoted, text_of, tree, under
 from engine.errors import EmitError
 from engine.procedures.declare import (
     ABOUT_ROWS,
@@ -51,20 +40,21 @@ from engine.procedures.declare import (
     Tokens,
     Value,
 )
-from engine.procedures.rows import as_many, keeping, rows_of, state_as_json, state_in_words, weights_of
+from engine.procedures.reading import UnnamedTokens
+from engine.procedures.rows import as_many, state_in_words, weights_of
 
 if TYPE_CHECKING:
     from engine.emit.program import Program
 
-TOKENISERS = "TOKENISERS"
 TYPES = {"int": "int", "float": "float", "ints": "int", "floats": "float", "choice": "str", "text": "str"}
-CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (rows_of, state_as_json, state_in_words, weights_of)
+MOST_GIVEN = 60  # letters of a procedure's options, given one by one
+CALLED_BY_SCRIPT: tuple[Callable[..., Any], ...] = (state_in_words, weights_of)
 
 
 def carried_by(offers: Sequence[Offer]) -> list[Callable[..., Any]]:
     """The functions of ours that the procedures of a script call."""
     loops: list[Callable[..., Any]] = [one.procedure.loop for one in offers]
-    names = [keeping] if any(_has(one, Tokens) for one in offers) else []
+    names = [UnnamedTokens] if any(names_tokens(one) for one in offers) else []
     rows = [as_many] if any(_one_for_all(one) for one in offers) else []
     return [*loops, *rows, *CALLED_BY_SCRIPT, *names] if offers else []
 
@@ -93,12 +83,15 @@ def function_lines(made: Assembly, offer: Offer, function: str) -> list[Statemen
                 inside = part.wire in inner or isinstance(made.book.types[part.wire[0]], Data)
                 found = computed.at(part.wire) if inside else _answer(made, part.wire, {})
                 arguments.append(str(found))
+            case Function() if _is_model(made, part):
+                arguments.append("model")
             case Function():
-                called = computed.names.give(title)
-                body += _nested(made, part, called)
+                lines, called = _nested(made, part, computed.names, title)
+                body += lines
                 arguments.append(called)
-            case Tokens():
-                arguments.append(TOKENISERS)
+            case Tokens(last=last):
+                named = f"{TOKENISERS}[{-1 if last else 0}]" if _learning(made) else "UnnamedTokens()"
+                arguments.append(named)
             case _:
                 arguments.append(str(lift(part)))
     loop = offer.procedure.loop.__name__
@@ -122,8 +115,17 @@ def _ends(made: Assembly, wire: Place) -> bool:
     return wire in made.results and not any(isinstance(made.book.types[one], LayerType) for one in behind)
 
 
-def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
-    """A function in a procedure's own: a wire's value as it hangs on another's."""
+def _is_model(made: Assembly, part: Function) -> bool:
+    """Whether a function is the model's own: its only answer to its only input."""
+    whole = [*made.arguments] == [part.given] and [*made.results] == [part.wire]
+    return whole and part.last is None and not part.also and not part.latest
+
+
+def _nested(made: Assembly, part: Function, names: NameBook, title: str) -> tuple[list[Statement], str]:
+    """A function in a procedure's own, and its name: a wire's value as it hangs on another's.
+
+    Where a layer is that function, there are no lines.
+    """
     column = isinstance(made.book.types[part.given[0]], Data)
     book = NameBook(outer=made.names)
     variable = book.give(part.given[1] if column else "code")
@@ -145,11 +147,27 @@ def _nested(made: Assembly, part: Function, called: str) -> list[Statement]:
     if part.last is not None:
         value = value[(*[slice(None)] * part.last, -1)]
     takes = ", ".join(f"{one}: Tensor" for one in (variable, *others.values()))
+    if part.latest:
+        takes += ", parents: Tensor | None = None"
+        lines = [Statement(f"{variable}[:, -{part.latest}:]", target=variable), *lines]
     if reads and not part.by_row:
         takes += ", batch: dict[str, Tensor] = batch"
         lines = [Statement(f"as_many(batch, len({variable}))", target="batch"), *lines]
     inside = [*lines, Statement(value, target="return")]
-    return [BLANK, under(f"def {called}({takes}) -> Tensor:", inside), BLANK]
+    if lines and lines[-1].target == str(value):
+        inside = [*lines[:-1], replace(lines[-1], target="return")]
+    if len(inside) == 1 and takes == f"{variable}: Tensor" and (layer := _called_with(inside[0], variable)):
+        return [], layer
+    called = names.give(title)
+    return [BLANK, under(f"def {called}({takes}) -> Tensor:", inside), BLANK], called
+
+
+def _called_with(one: Statement, variable: str) -> str:
+    """What a statement calls with a variable alone, where it returns that: `model.generator`, or ""."""
+    match ast.parse(str(one.code), mode="eval").body:
+        case ast.Call(func=ast.Attribute() as found, args=[ast.Name(id=name)], keywords=[]):
+            return ast.unparse(found) if name == variable else ""
+    return ""
 
 
 def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:
@@ -183,29 +201,21 @@ def _beside_drawn(made: Assembly, source: str) -> Place:
 
 
 def procedure_parts(
-    made: Assembly,
-    offers: Sequence[Offer],
-    holds: Sequence[str],
-    home: str,
-    threads: int | None,
-    safe: bool = False,
+    made: Assembly, offers: Sequence[Offer], holds: Sequence[str], threads: int | None, safe: bool = False
 ) -> list[list[Statement]]:
-    """What a script has for its procedures: a function each, their options, and what runs them.
+    """What a script has for its procedures: a function each, and one that runs them.
 
     Where it comes with `safe` weights, in the format of safetensors, they are read as well as its own.
     """
     if not offers:
         return []
     functions, parts = procedure_functions(made, offers)
-    table = ["PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {"]
-    for one in offers:
-        table.append(f'    "{one.name}": ({functions[one.name]}, {{')
-        table += [text for spec in one.options for text in _option(spec)]
-        table.append("    }),")
-    reads = any(reads_rows(part) for part in parts)
-    parts.append(nested([*table, "}"]))
-    parts.append(_run_lines(made, offers, holds, home, threads, reads, safe))
-    return parts
+    return [*parts, _run_lines(made, offers, functions, holds, threads, any(map(reads_rows, parts)), safe)]
+
+
+def reads_data(parts: Sequence[Sequence[Statement]], keeps: bool) -> bool:
+    """Whether procedures need the data: their functions read rows, or they name tokens that are learned."""
+    return keeps or any(map(reads_rows, parts))
 
 
 def reads_rows(function: Sequence[Statement]) -> bool:
@@ -220,49 +230,58 @@ def procedure_functions(
 ) -> tuple[dict[str, str], list[list[Statement]]]:
     """The names of the functions of procedures, by those of the procedures, and the functions."""
     functions = {one.name: made.names.give(one.name) for one in offers}
-    parts = [function_lines(made, one, functions[one.name]) for one in offers]
-    if any(_has(one, Tokens) for one in offers):
-        about = "in their order, as they are learned from the data"
-        parts.insert(0, [Statement(f"{TOKENISERS}: list[Any] = []  # {about}")])
-    return functions, parts
+    return functions, [function_lines(made, one, functions[one.name]) for one in offers]
 
 
 def started_by(offers: Sequence[Offer]) -> list[Statement]:
     """The end of a script: training, or the procedure that the command line names."""
-    return tree(STARTED, procedures=bool(offers))
+    names = ", ".join(quoted(one.name) for one in offers)
+    return tree(STARTED, names=names, any=bool(offers), one=len(offers) == 1, several=len(offers) > 1)
 
 
 STARTED = """
 if __name__ == "__main__":
-    main()  #: STARTED  #? not procedures
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:  #? procedures
-        run(sys.argv[1], sys.argv[2:])
-    else:  #? procedures
+    main()  #: STARTED  #? not any
+    if sys.argv[1:2] == [$names]:  #? one
+        run()
+    if sys.argv[1:] and sys.argv[1] in ($names):  #? several
+        run(sys.argv[1])
+    else:  #? any
         main()  #: STARTED
 """
 
 
-def _option(spec: ParamSpec) -> list[str]:
-    """What argparse is told of an option, as an entry of a dict."""
-    found: list[str] = []
+def _option(spec: ParamSpec) -> str:
+    """The call by which argparse is told of an option."""
+    given = [quoted(spec.flag)]
     if spec.kind == "bool":
-        found.append('"action": argparse.BooleanOptionalAction')
-    else:
-        found.append(f'"type": {TYPES[spec.kind]}')
-        if spec.kind in ("ints", "floats"):
-            found.append('"nargs": "+"')
-        if spec.choices:
-            found.append(f'"choices": [{", ".join(quoted(one) for one in spec.choices)}]')
+        given.append("action=argparse.BooleanOptionalAction")
+    elif TYPES[spec.kind] != "str":
+        given.append(f"type={TYPES[spec.kind]}")
+    if spec.kind in ("ints", "floats"):
+        given.append('nargs="+"')
+    if spec.choices:
+        given.append(f"choices=[{', '.join(quoted(one) for one in spec.choices)}]")
     default = quoted(spec.default) if isinstance(spec.default, str) else repr(spec.default)
-    found.append(f'"default": {default}')
-    about = f'"help": {quoted(plain_text_of(spec.doc).replace("%", "%%"))}'
-    whole = f'        "{spec.flag}": {{{", ".join([*found, about])}}},'
-    if len(whole) <= WIDTH:
-        return [whole]
-    pad = " " * 12
-    joined = f"{pad}{', '.join(found)},"
-    first = [joined] if len(joined) <= WIDTH else [f"{pad}{one}," for one in found]
-    return [f'        "{spec.flag}": {{', *first, f"{pad}{about},", "        },"]
+    about = quoted(plain_text_of(spec.doc).replace("%", "%%"))
+    return f"parser.add_argument({', '.join([*given, f'default={default}', f'help={about}'])})"
+
+
+def _options(offers: Sequence[Offer]) -> list[Statement]:
+    """What argparse is told of the procedures' options: those of all, or of the one that is named."""
+    if _alike(offers):
+        return [Statement(_option(spec)) for spec in offers[0].options]
+    lines = [Statement("own: list[argparse.Action] = []")]
+    for one in offers:
+        if one.options:
+            each = [Statement(f"{_option(spec)},") for spec in one.options]
+            lines.append(under(f'if name == "{one.name}":', [under("own = [", each), Statement("]")]))
+    return lines
+
+
+def _alike(offers: Sequence[Offer]) -> bool:
+    """Whether all procedures take the same options."""
+    return len({tuple(_option(spec) for spec in one.options) for one in offers}) == 1
 
 
 def shown_split(made: Assembly) -> str:
@@ -273,74 +292,80 @@ def shown_split(made: Assembly) -> str:
 def _run_lines(
     made: Assembly,
     offers: Sequence[Offer],
+    functions: Mapping[str, str],
     holds: Sequence[str],
-    home: str,
     threads: int | None,
     reads: bool,
     safe: bool,
 ) -> list[Statement]:
-    learner = next((found for one in offers if (found := learner_of(made, one))), "")
-    first = _rows_of(offers[0]) if offers else [0]
-    return tree(
+    first, several = offers[0], len(offers) > 1
+    rows = _rows_of(first)
+    names = [spec.name for spec in first.options]
+    given = ", ".join(f"{one}=args.{one}" for one in names)
+    taken = ""
+    if not _alike(offers):
+        given = "**{one.dest: getattr(args, one.dest) for one in own}"
+    elif len(given) > MOST_GIVEN:
+        given, taken = "**taken", f"({', '.join(map(quoted, names))})"
+    table = ", ".join(f"{quoted(one.name)}: {functions[one.name]}" for one in offers)
+    head = "def run(name: str) -> None:" if several else "def run() -> None:"
+    lines = tree(
         RUN,
-        holds=bool(holds) and (reads or bool(learner)),
+        one=not several,
+        several=several,
+        table=table,
+        name=first.name,
+        procedure="procedure" if several else functions[first.name],
         reads=reads,
         safe=safe,
         kind=quoted("as --save writes them" + (", or .safetensors" if safe else "")),
         split=quoted(shown_split(made)),
         splits=f"[{', '.join(map(quoted, made.splits))}]",
-        learns=bool(learner) and not reads,
-        batch="batch" if reads else "{}",
-        home=home,
-        what=quoted("folder that holds " + listed(holds).replace("%", "%%")) if holds else "",
-        device=DEVICE,
-        several=threads is not None,
+        learns=keeps_tokens(made, offers) and not reads,
+        few=threads is not None,
         threads=threads,
-        learner=learner,
         streams=reads and len(made.streams) > 1,
         single=reads and len(made.streams) == 1,
-        tokenisers=TOKENISERS,
-        given="args.data, args.device" if holds else "args.device",
-        rows=first,
-        others=_other_rows(offers, first),
+        where="args.data, args.device" if holds else "args.device",
+        rows=rows,
+        taken=taken,
+        options=[*_options(offers), *_other_rows(offers, rows)],
+        given=", ".join(["model", "batch" if reads else "{}", "draws", *([given] if given else [])]),
     )
+    return [under(head, lines)]
 
 
 RUN = '''
-def run(name: str, words: Sequence[str]) -> None:
-    """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help=$kind)
-    parser.add_argument("--data", type=Path, default=$home, help=$what)  #? holds
-    parser.add_argument("--split", default=$split, choices=$splits)  #? reads
-    parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = $device
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    <others>
-    args = parser.parse_args(words)
+"""Run a procedure over trained weights, and print its states one by one."""
+procedure = {$table}[name]  #? several
+parser = command_line($procedure.__doc__)
+parser.prog += " $name"  #? one
+parser.prog += f" {name}"  #? several
+parser.add_argument("--weights", type=Path, required=True, help=$kind)
+parser.add_argument("--split", default=$split, choices=$splits)  #? reads
+parser.add_argument("--rows", type=int, nargs="+", default=$rows, help="of the split, from 0")  #? reads
+<options>
+args = parser.parse_args(sys.argv[2:])
 
-    torch.set_num_threads($threads)  #: THREADS  #? several
-    load.__globals__["$learner"] = keeping($learner, $tokenisers)  #? learner
-    try:
-        model = Model().to(args.device).eval()
-        model.load_state_dict(weights_of(args.weights))  #? safe
-        model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))  #? not safe
-        load($given)  # learns the tokens  #? learns
-        columns = load($given)[args.split]  #? single
-        columns = as_long(load($given)[args.split])  #? streams
-        batch = rows_of(columns, args.rows, None)  #? reads
-        torch.manual_seed(args.seed)  #: SEEDED
-        draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, $batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
-    except KeyboardInterrupt:
-        parser.exit(130, f"{parser.prog}: stopped\\n")
-    except (OSError, ValueError) as error:
-        parser.error(str(error))
+torch.set_num_threads($threads)  #: THREADS  #? few
+try:
+    model = Model().to(args.device).eval()
+    model.load_state_dict(weights_of(args.weights))  #? safe
+    model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))  #? not safe
+    load($where)  # learns the tokens  #? learns
+    columns = load($where)[args.split]  #? single
+    columns = as_long(load($where)[args.split])  #? streams
+    batch = {name: column[args.rows] for name, column in columns.items()}  #? reads
+    torch.manual_seed(args.seed)  #: SEEDED
+    draws = torch.Generator().manual_seed(args.seed)
+    taken = {name: getattr(args, name) for name in $taken}  #? taken
+    for state in $procedure($given):
+        told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+        print(told, flush=True)
+except KeyboardInterrupt:
+    parser.exit(130, f"{parser.prog}: stopped\\n")
+except (OSError, ValueError, IndexError) as error:
+    parser.error(str(error))
 '''
 
 
@@ -368,8 +393,14 @@ def _one_for_all(offer: Offer) -> bool:
     return any(isinstance(part, Function) and not part.by_row for part in offer.bound.parts.values())
 
 
-def _has(offer: Offer, kind: type) -> bool:
-    return any(isinstance(part, kind) for part in offer.bound.parts.values())
+def names_tokens(offer: Offer) -> bool:
+    """Whether a procedure names tokens."""
+    return any(isinstance(part, Tokens) for part in offer.bound.parts.values())
+
+
+def keeps_tokens(made: Assembly, offers: Sequence[Offer]) -> bool:
+    """Whether procedures name tokens that are learned from the data."""
+    return _learning(made) is not None and any(names_tokens(one) for one in offers)
 
 
 def _learning(made: Assembly) -> Data | None:
@@ -377,21 +408,12 @@ def _learning(made: Assembly) -> Data | None:
     return next((data for _, data in made.sources() if data.learned_key() is not None), None)
 
 
-def learner_of(made: Assembly, offer: Offer) -> str:
-    """The name of the function that learns the tokens which a procedure names; empty where it names none."""
-    data = _learning(made)
-    if not _has(offer, Tokens) or data is None:
-        return ""
-    loader = build(data, "data", {}).loader
-    learn = loader[1].get(OPTION) if loader is not None else None
-    return getattr(learn, "__name__", "")
-
-
 def _tokenisers(made: Assembly) -> list[Any]:
-    """The tokenisers that were learned when the data were last read."""
+    """The tokenisers that were learned when the data were last read; one without names before."""
     data = _learning(made)
     key = data.learned_key() if data is not None else None
-    return [one.made for one in vocabularies(key)] if key is not None else []
+    found = [one.made for one in vocabularies(key)] if key is not None else []
+    return found or [UnnamedTokens()]
 
 
 # -- in the application
@@ -404,7 +426,7 @@ class Compiled:
         made = program.assembly
         self.offer = offer
         lines = printed(function_lines(made, offer, "procedure"))
-        carried = portable_source([offer.procedure.loop, as_many, *made.measured])
+        carried = portable_source([offer.procedure.loop, as_many, UnnamedTokens, *made.measured])
         self.text = "\n\n\n".join([*carried, "\n".join(line.plain for line in lines)])
         tree = ast.parse(self.text)
         used = names_read(tree) if tree.body else ()

@@ -33,7 +33,14 @@ from engine.emit.distributed import (
     shared,
     together_lines,
 )
-from engine.emit.entry import Constants, config_parts, home_text, main_lines, model_only_lines
+from engine.emit.entry import (
+    Constants,
+    command_lines,
+    config_parts,
+    home_text,
+    main_lines,
+    model_only_lines,
+)
 from engine.emit.fast import Fast, fusable, less_precise, quickened, rewrite
 from engine.emit.forms.cells import Cell, notebook_cells
 from engine.emit.forms.head import (
@@ -53,7 +60,7 @@ from engine.emit.phase_texts import BATCHES_OF, IMPORTS, asked_for, of_one_objec
 from engine.emit.places import places_of
 from engine.emit.plain_loop import REPORT, Short, Turn, short_lines
 from engine.emit.players import Players, players_of
-from engine.emit.procedures import carried_by, procedure_parts, started_by
+from engine.emit.procedures import carried_by, keeps_tokens, procedure_parts, reads_data, started_by
 from engine.emit.statements import (
     BLANK,
     EMPTY,
@@ -202,7 +209,7 @@ def write_script(
     players: Players | None = None
     load = Loading()
     if trains:
-        load = loading(made, places)
+        load = loading(made, places, keeps_tokens(made, offered))
         needed += [*load.carries, *([read_ahead] if _by_batch(made) and (plan.batch or general) else [])]
         needed += [without_filling] if filled_lines(made.filled.values()) else []
         if general:
@@ -218,8 +225,11 @@ def write_script(
         cells, functions = notebook_cells(made, offered, holds, place, weights, threads, players, trains)
         parts += functions
     elif trains:
-        parts.append(main_lines(made, holds, home, weights, threads, players))
-        parts += procedure_parts(made, offered, holds, home, threads, weights is not None)
+        functions = procedure_parts(made, offered, holds, threads, weights is not None)
+        shared_ = holds if offered and reads_data(functions, keeps_tokens(made, offered)) else ()
+        parts += [command_lines(shared_, home)] if offered else []
+        parts.append(main_lines(made, holds, home, weights, threads, players, shared_ if offered else None))
+        parts += functions
     else:
         parts.append(model_only_lines(made, weights))
     needed += [as_long] if offered and len(made.streams) > 1 else []

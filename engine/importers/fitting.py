@@ -7,7 +7,7 @@ that it has to explain.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from typing import Any
 
 from engine.catalogue.params import ParamSpec
@@ -48,7 +48,7 @@ def fitted(
         if least == 0:
             break
         if least == before:
-            pair = _two_at_once(params, values, cost, least)
+            pair = _two_at_once(params, values, cost, least, literals)
             if pair is None:
                 break
             values, least = pair
@@ -56,9 +56,17 @@ def fitted(
 
 
 def _two_at_once(
-    params: Sequence[ParamSpec], values: Mapping[str, Value], cost: Cost, least: int | None
+    params: Sequence[ParamSpec],
+    values: Mapping[str, Value],
+    cost: Cost,
+    least: int | None,
+    literals: Sequence[Any],
 ) -> tuple[dict[str, Value], int] | None:
-    """Two choices that get nearer together, where none does alone; None where no two do."""
+    """Two choices that get nearer together, or one with a row of numbers, where none does alone.
+
+    None where no two do.
+    """
+    switches: list[tuple[ParamSpec, Value]]
     switches = [
         (spec, one)
         for spec in params
@@ -66,7 +74,14 @@ def _two_at_once(
         for one in (spec.choices if spec.kind == "choice" else (True, False))
         if one != values.get(spec.name, spec.default)
     ]
-    for (spec, one), (another, other) in islice(combinations(switches, 2), PAIRS):
+    numbers = [
+        (spec, one)
+        for spec in params
+        if spec.kind in ("floats", "ints")
+        for one in candidates(spec, literals)
+    ]
+    together = [*combinations(switches, 2), *product(switches, numbers)]
+    for (spec, one), (another, other) in islice(together, PAIRS):
         if spec.name == another.name:
             continue
         changed = {**values, spec.name: one, another.name: other}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-TOKEN = re.compile(r"\d[\w.]*(?:e-\d+)?|\w+|'[^']*'|[^\w\s]")
+TOKEN = re.compile(r"-?\d[\w.]*(?:e-\d+)?|\w+|'[^']*'|[^\w\s]")
 
 
 class _Renamed(ast.NodeTransformer):

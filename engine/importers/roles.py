@@ -56,7 +56,7 @@ def roles_of(tree: ast.Module, carried: Mapping[str, object]) -> Roles:
         names = [one.func_name for one in calls(found.evaluate.body) if one.func_name in functions]
         others = [one for one in names if found.batches is None or one != found.batches.name]
         found.measure = next((functions[one] for one in others), None)
-    found.home = _home(where)
+    found.home = _home([*where, *tree.body])
     return found
 
 

@@ -75,7 +75,7 @@ def compared(
         if ended.all():
             break
     both = [[told_by(row) for row in one.tolist()] for one in (said, right)]
-    texts = [[known[-1].text(row) if known else " ".join(map(str, row)) for row in one] for one in both]
+    texts = [[known.text(row) for row in one] for one in both]
     ours, theirs = ([re.findall(r"\w+|[^\w\s]", text) for text in one] for one in texts)
     alike = [one == other for one, other in zip(ours, theirs, strict=True)]
     for row, (one, other) in enumerate(zip(ours, theirs, strict=True)):

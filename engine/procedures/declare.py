@@ -64,7 +64,8 @@ class Function:
     """What is on a wire as a function of what is on another one.
 
     The other columns are those of the first row given, or `by_row` those of each. `last` names an axis, the
-    batch being 0, of which only the last place counts; `also` are more wires that it is a function of.
+    batch being 0, of which only the last place counts; `also` are more wires that it is a function of. Of a
+    value that grows so many of the `latest` places are read, whatever the `parents` of its rows; 0: all.
     """
 
     wire: Wire
@@ -72,13 +73,14 @@ class Function:
     last: int | None = None
     also: tuple[Wire, ...] = ()
     by_row: bool = False
+    latest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A list of the tokeniser of a column, once it has been learned from data that were read; else empty."""
+    """The tokeniser that was learned from the data: the first, or the `last` of several."""
 
-    column: str
+    last: bool = False
 
 
 Plain = int | float | str | tuple[int, ...] | tuple[str, ...]

@@ -57,13 +57,13 @@ def nearest_words(
 ) -> Iterator[dict[str, Any]]:
     """The words nearest to a word, or to what a sum and difference of words gives, one by one.
 
-    `known` holds the tokeniser, where it has been learned; without it words are the numbers of rows.
+    `known` is the tokeniser; where its tokens have no names, words are the numbers of rows.
     Errors: `ValueError` for a word that is not in the vocabulary.
     """
     table = layer.weight
-    names = known[0].tokens if known else []
+    names = known.tokens
     names = [*names, *(str(row) for row in range(len(names), len(table)))][: len(table)]
-    numbers, first = {name: row for row, name in enumerate(names)}, 5 if known else 0
+    numbers, first = {name: row for row, name in enumerate(names)}, 5 if known.tokens else 0
     terms = terms_of(question or first_word(names[first:] or names), numbers)
     rows, cosines = nearest_rows(table, terms, count, first)
     for step, (row, cosine) in enumerate(zip(rows.tolist(), cosines.tolist(), strict=True), 1):
@@ -91,7 +91,7 @@ class Nearest(Procedure):
         for node_id in net.project.graph.order():
             column = token_column(net, node_id)
             if column:
-                yield Bound(node_id, {"layer": Layer(node_id), "known": Tokens(column)})
+                yield Bound(node_id, {"layer": Layer(node_id), "known": Tokens()})
 
 
 def token_column(net: Net, node_id: str) -> str:

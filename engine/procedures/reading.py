@@ -8,6 +8,19 @@ from typing import Any
 from torch import Tensor, nn
 
 
+class UnnamedTokens:
+    """The tokeniser of data whose tokens have no names: what stands for them are their numbers."""
+
+    tokens: tuple[str, ...] = ()
+
+    def ids(self, text: str) -> list[int]:
+        """Errors: `ValueError` for any text."""
+        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+
+    def text(self, ids: list[int]) -> str:
+        return " ".join(map(str, ids))
+
+
 class GrowingText:
     """The scores (N, V) of what comes next after texts (N, n) that grow by one token at each call.
 
@@ -58,12 +71,3 @@ class GrowingText:
             return read
 
         return read_on
-
-
-def last_window(scores: Callable[[Tensor], Tensor], longest: int) -> Callable[..., Tensor]:
-    """The scores (N, V) of what comes next by the last `longest` tokens of texts (N, n) alone."""
-
-    def read(texts: Tensor, parents: Tensor | None = None) -> Tensor:
-        return scores(texts[:, -longest:])
-
-    return read

@@ -37,13 +37,17 @@ def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None =
 
     Errors: `ValueError` for rows that are not there, and for a file with other columns or sizes.
     """
+    if path is None:
+        count = len(next(iter(columns.values())))
+        if not all(0 <= row < count for row in rows):
+            raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
+        return {name: column[rows] for name, column in columns.items()}
     try:
-        found = rows_of(columns, rows, path)
+        given = json.loads(path.read_text("utf-8"))
+        found = {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
     except KeyError as error:
         known = ", ".join(columns)
         raise ValueError(f"{path} has {error}; the columns of these data are {known}.") from error
-    if path is None:
-        return found
     for name, values in found.items():
         size = columns[name].shape[1:]
         if values.shape[1:] != size:
@@ -53,31 +57,12 @@ def chosen_rows(columns: dict[str, Tensor], rows: list[int], path: Path | None =
     return FileRows(found)
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int], path: Path | None) -> dict[str, Tensor]:
-    """Some rows of a split's columns, by number.
-
-    Where there is a `path`, those of a JSON file {column: rows} in their place.
-    """
-    if path is not None:
-        given = json.loads(path.read_text("utf-8"))
-        return {name: columns[name][:1].new_tensor(values) for name, values in given.items()}
-    count = len(next(iter(columns.values())))
-    if not all(0 <= row < count for row in rows):
-        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
-    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
-
-
 def weights_of(path: Path) -> dict[str, Tensor]:
     """The weights in a .safetensors file, or in one of `torch.save`, by name."""
     if path.suffix == ".safetensors":
         return load_file(path)
     found: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
     return found
-
-
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
 
 
 def state_in_words(state: dict[str, Any]) -> str:
@@ -90,14 +75,3 @@ def state_in_words(state: dict[str, Any]) -> str:
             value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
         words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
-
-
-def keeping(learn: Any, kept: list[Any]) -> Any:
-    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
-
-    def learned(*texts: Any, **options: Any) -> Any:
-        found = learn(*texts, **options)
-        kept.append(found)
-        return found
-
-    return learned

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from engine.catalogue import Data
 from engine.catalogue.params import param
 from engine.procedures.declare import Bound, Function, Loop, Model, Net, Part, Procedure, Tokens, Value
-from engine.procedures.reading import GrowingText, last_window
+from engine.procedures.reading import GrowingText
 from engine.shapes.heads import CLASSES
 
 METHODS = ("sample", "greedy", "beam")
@@ -79,14 +79,12 @@ def continued(
 
     A state of a beam search is a level of its tree, best first: last tokens (`ends`, `names`), which kept one
     of the level before each goes on (`parents`), log-probabilities, which are `kept`; with the best `text`.
-    `read` gives scores (N, V) for texts (N, n) that grow; `known` holds the tokeniser, where it has been
-    learned. Errors: `ValueError` for a `prompt` without one.
+    `read` gives scores (N, V) for texts (N, n) that grow; `known` is the tokeniser.
+    Errors: `ValueError` for a `prompt` where tokens have no names.
     """
-    text, name = window[:1], known[0].text if known else str
-    if prompt and not known:
-        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+    text, name = window[:1], known.text
     if prompt:
-        ids = torch.as_tensor(known[0].ids(prompt)).to(text)
+        ids = torch.as_tensor(known.ids(prompt)).to(text)
         text = torch.cat([text, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
@@ -114,13 +112,6 @@ def continued(
     yield {"tokens": tokens, "log_probability": total, "whole": prompt + name(tokens)}
 
 
-def written(
-    scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, **options: Any
-) -> Iterator[dict[str, Any]]:
-    """The states of `continued` by a model that reads as many tokens as the window has, always the last."""
-    yield from continued(last_window(scores, window.shape[1]), window, known, **options)
-
-
 def written_on(
     scores: Callable[[Tensor], Tensor],
     window: Tensor,
@@ -138,7 +129,7 @@ class Generate(Procedure):
     """Writes on behind an example, token by token: the likeliest, drawn ones, or by beam search."""
 
     title = "Generate text"
-    loop: ClassVar[Loop] = staticmethod(written)
+    loop: ClassVar[Loop] = staticmethod(continued)
     shows = ("text",)
     length: int = param(200, minimum=1, maximum=100_000, doc="how many tokens are written")
     method: str = param(
@@ -187,7 +178,7 @@ def _bound(net: Net) -> Iterator[tuple[Bound, bool]]:
         if not follows or len(column.shape) != 1 or tuple(column.classes) != tuple(head.labels):
             continue
         last = (1 if head.last else 2) if head.places else None
-        scores = Function(head.prediction, wire, last)
-        parts: dict[str, Part] = {"scores": scores, "window": Value(wire), "known": Tokens(column.name)}
         grows = last is not None and net.reads_on(wire)
+        scores = Function(head.prediction, wire, last, latest=0 if grows else column.shape[0])
+        parts: dict[str, Part] = {"scores": scores, "window": Value(wire), "known": Tokens()}
         yield Bound(head.prediction[0], {**parts, "model": Model()} if grows else parts), grows

@@ -29,9 +29,9 @@ def translated(
     `scores` gives (M, T, V) for second texts (M, T) as they are read; `window` (1, T) holds the begin token.
     A beam keeps the `width` likeliest texts, ended ones among them; of one text it is the greedy way. A
     state of it is a level of its tree, as in `continued`.
-    Source: Sutskever, Vinyals and Le, 2014. `known` ends with the tokeniser, where it has been learned.
+    Source: Sutskever, Vinyals and Le, 2014. `known` is the tokeniser.
     """
-    name = known[-1].text if known else str
+    name = known.text
     steps, kept = window.shape[1], width if method == "beam" else 1
     found = F.pad(window[:1, :1], (0, steps - 1))
     total = torch.zeros(1, dtype=torch.float64)
@@ -84,4 +84,4 @@ class Translate(Procedure):
                 continue
             wire = read[0][0]
             parts: dict[str, Part] = {"scores": Function(head.prediction, wire), "window": Value(wire)}
-            yield Bound(head.prediction[0], {**parts, "known": Tokens(head.target[1])})
+            yield Bound(head.prediction[0], {**parts, "known": Tokens(last=True)})

@@ -15,7 +15,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,11 +100,9 @@ def continued(
     prompt: str,
 ) -> Iterator[dict[str, Any]]:
     """Tokens after a window (1, T), one by one, then the whole text."""
-    text, name = window[:1], known[0].text if known else str
-    if prompt and not known:
-        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+    text, name = window[:1], known.text
     if prompt:
-        ids = torch.as_tensor(known[0].ids(prompt)).to(text)
+        ids = torch.as_tensor(known.ids(prompt)).to(text)
         text = torch.cat([text, ids[None]], 1)[:, -window.shape[1] :]
     tokens: list[int] = []
     total = 0.0
@@ -192,40 +190,16 @@ def written_on(
     yield from continued(GrowingText(scores, window.shape[1], model, cache), window, known, **options)
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
-    """Some rows of a split's columns, by number."""
-    count = len(next(iter(columns.values())))
-    if not all(0 <= row < count for row in rows):
-        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
-    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
-
-
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
-
-
-def keeping(learn: Any, kept: list[Any]) -> Any:
-    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
-
-    def learned(*texts: Any, **options: Any) -> Any:
-        found = learn(*texts, **options)
-        kept.append(found)
-        return found
-
-    return learned
 
 
 def places_there(lengths: Tensor, count: int) -> Tensor:
@@ -407,6 +381,9 @@ def learned_characters(texts: list[str], size: int) -> LetterTokens:
     return LetterTokens(sorted(kept) or ["\n"])
 
 
+TOKENISERS: list[Any] = []  # that are learned from the data, in their order
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: tokens (N, 64); next (N, 64)."""
     try:
@@ -418,6 +395,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     last = len(units) - round(0.1 * len(units))
     texts = {"train": units[:first], "validation": units[first:last], "test": units[last:]}
     made = learned_characters(["".join(texts["train"])], 72)
+    TOKENISERS[:] = [made]
     windows: dict[str, dict[str, Tensor]] = {}
     for split, part in texts.items():
         ids = torch.from_numpy(made.ids("".join(part))).long().to(device)
@@ -501,20 +479,26 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         model.load_state_dict(kept)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="A decoder, letter by letter")
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--data",
         type=Path,
         default=Path(__file__).parent / "files",
         help="folder that holds romeo_and_juliet.txt",
     )
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("A decoder, letter by letter")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -527,9 +511,6 @@ def main() -> None:
         torch.save(model.state_dict(), args.save)
 
 
-TOKENISERS: list[Any] = []  # in their order, as they are learned from the data
-
-
 @torch.no_grad()
 def generate(
     model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
@@ -540,76 +521,62 @@ def generate(
     def scores(tokens: Tensor) -> Tensor:
         return model(tokens)[:, -1]
 
-    yield from written_on(scores, tokens, TOKENISERS, model, draws=draws, **options)
+    yield from written_on(scores, tokens, TOKENISERS[0], model, draws=draws, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "generate": (generate, {
-        "--length": {"type": int, "default": 200, "help": "how many tokens are written"},
-        "--method": {
-            "type": str, "choices": ["sample", "greedy", "beam"], "default": "sample",
-            "help": "each token drawn, each the likeliest, or the likeliest of several texts",
-        },
-        "--temperature": {
-            "type": float, "default": 1.0,
-            "help": "below 1 the likeliest tokens come more often",
-        },
-        "--top-k": {"type": int, "default": 0, "help": "so many of the likeliest tokens only; 0: all"},
-        "--top-p": {
-            "type": float, "default": 1.0,
-            "help": "only the likeliest whose probabilities come to this",
-        },
-        "--width": {"type": int, "default": 4, "help": "texts that a beam keeps"},
-        "--prompt": {
-            "type": str, "default": "",
-            "help": "text with which the new one begins, behind the example",
-        },
-        "--cache": {
-            "action": argparse.BooleanOptionalAction, "default": True,
-            "help": "attention keeps its keys and values: each token is read once, the text is the same",
-        },
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(generate.__doc__)
+    parser.prog += " generate"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        default=Path(__file__).parent / "files",
-        help="folder that holds romeo_and_juliet.txt",
-    )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--length", type=int, default=200, help="how many tokens are written")
+    parser.add_argument(
+        "--method",
+        choices=["sample", "greedy", "beam"],
+        default="sample",
+        help="each token drawn, each the likeliest, or the likeliest of several texts",
+    )
+    parser.add_argument(
+        "--temperature", type=float, default=1.0, help="below 1 the likeliest tokens come more often"
+    )
+    parser.add_argument("--top-k", type=int, default=0, help="so many of the likeliest tokens only; 0: all")
+    parser.add_argument(
+        "--top-p", type=float, default=1.0, help="only the likeliest whose probabilities come to this"
+    )
+    parser.add_argument("--width", type=int, default=4, help="texts that a beam keeps")
+    parser.add_argument("--prompt", default="", help="text with which the new one begins, behind the example")
+    parser.add_argument(
+        "--cache",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="attention keeps its keys and values: each token is read once, the text is the same",
+    )
+    args = parser.parse_args(sys.argv[2:])
 
-    load.__globals__["learned_characters"] = keeping(learned_characters, TOKENISERS)
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows)
+        batch = {name: column[args.rows] for name, column in columns.items()}
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        taken = {
+            name: getattr(args, name)
+            for name in ("length", "method", "temperature", "top_k", "top_p", "width", "prompt", "cache")
+        }
+        for state in generate(model, batch, draws, **taken):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["generate"]:
+        run()
     else:
         main()

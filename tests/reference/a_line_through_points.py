@@ -29,15 +29,6 @@ class Config:
 CONFIG = Config()
 
 
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -55,24 +46,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_line(
-    device: str,
-    *,
-    slope: float = 2.0,
-    intercept: float = 1.0,
-    noise: float = 0.3,
-    rows: int = 100,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A line with noise as {split: {"x": (N, 1), "y": (N, 1)}}: y = slope x + intercept + noise N(0, 1)."""
-    draw = torch.Generator().manual_seed(seed)
-    x = torch.linspace(-1, 1, rows)[:, None]
-    y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
-    return columns_of({"x": x, "y": y}, stratified_split(torch.zeros(rows), validation, test, seed), device)
 
 
 def l1(weights: Sequence[Tensor], strength: float) -> Tensor | float:
@@ -153,7 +126,13 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
-    return load_line(device, slope=2.0, intercept=1.0, noise=0.3, rows=100, validation=0.2, test=0.2, seed=0)
+    rows, seed = 100, 0
+    draw = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-1, 1, rows)[:, None]
+    y = 2.0 * x + 1.0 + 0.3 * torch.randn(rows, 1, generator=draw)
+    columns = {"x": x, "y": y}
+    parts = stratified_split(torch.zeros(rows), validation=0.2, test=0.2, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

@@ -12,7 +12,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,34 +34,13 @@ CONFIG = Config()
 
 
 def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
+    """Any row into any split."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     held, tested = round(validation * n), round(test * n)
     return {
         "train": order[held + tested :],
         "validation": order[tested : held + tested],
         "test": order[:tested],
-    }
-
-
-def random_transitions(
-    world: Any, rows: int, device: str, validation: float, test: float, seed: int
-) -> dict[str, dict[str, Tensor]]:
-    """`rows` transitions of agents side by side, each action as likely, split at random."""
-    state, _ = world.reset(seed=seed)
-    names = ("state", "action", "reward", "next_state", "end")
-    seen: dict[str, list[Tensor]] = {name: [] for name in names}
-    for _ in range(-(-rows // len(state))):
-        action = torch.randint(len(world.actions), (len(state),), generator=world.draws)
-        after, reward, ended, cut_off, _ = world.step(action)
-        for name, value in zip(names, (state, action, reward[:, None], after, ended[:, None]), strict=True):
-            seen[name].append(value if name == "action" else value.float())
-        state, _ = world.reset(options={"reset_mask": ended | cut_off})
-    columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
-    order = split_at_random(rows, validation=validation, test=test, seed=seed)
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in order.items()
     }
 
 
@@ -147,28 +126,6 @@ class GridWorld(nn.Module):
             (self.time >= self.limit) & ~ended,
             {},
         )
-
-
-def load_grid_world(
-    device: str, *, rows: int = 1000, validation: float = 0.1, test: float = 0.1, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Transitions of a random agent in a grid world with these options, as `random_transitions`."""
-    return random_transitions(
-        GridWorld(
-            16,
-            layout=".....G/.##.#O/....../.#.##./......",
-            slip=0.1,
-            step=-0.04,
-            goal=1.0,
-            pit=-1.0,
-            limit=50,
-        ),
-        rows,
-        device,
-        validation,
-        test,
-        seed,
-    )
 
 
 class Follow:
@@ -349,20 +306,15 @@ def played(
         state = after
 
 
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 
 
@@ -410,7 +362,22 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 
     state (N, 30); action (N,); reward (N, 1); next_state (N, 30); end (N, 1).
     """
-    return load_grid_world(device, rows=2000, validation=0.05, test=0.05, seed=0)
+    rows, seed = 2000, 0
+    world = GridWorld(
+        16, layout=".....G/.##.#O/....../.#.##./......", slip=0.1, step=-0.04, goal=1.0, pit=-1.0, limit=50
+    )
+    state, _ = world.reset(seed=seed)
+    names = ("state", "action", "reward", "next_state", "end")
+    seen: dict[str, list[Tensor]] = {name: [] for name in names}
+    for _ in range(-(-rows // len(state))):
+        action = torch.randint(len(world.actions), (len(state),), generator=world.draws)
+        after, reward, ended, cut_off, _ = world.step(action)
+        for name, value in zip(names, (state, action, reward[:, None], after, ended[:, None]), strict=True):
+            seen[name].append(value if name == "action" else value.float())
+        state, _ = world.reset(options={"reset_mask": ended | cut_off})
+    columns = {name: torch.cat(parts)[:rows] for name, parts in seen.items()}
+    order = split_at_random(rows, validation=0.05, test=0.05, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in order.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -528,14 +495,20 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         model.load_state_dict(kept)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="An agent in a grid world")
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("An agent in a grid world")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.set_num_threads(1)  # faster than several for so small a network
@@ -554,33 +527,17 @@ def play(
     model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
 ) -> Iterator[dict[str, Any]]:
     """Plays an episode by the best actions, move by move, and says what each is worth and earns."""
-
-    def scores(state: Tensor) -> Tensor:
-        q_network = model.q_network(state)  # (N, 4)
-        return q_network
-
-    yield from played(model.maze, scores, draws=draws, **options)
+    yield from played(model.maze, model.q_network, draws=draws, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "play": (play, {
-        "--moves": {"type": int, "default": 200, "help": "the most that are made"},
-        "--explore": {"type": float, "default": 0.0, "help": "probability of a random action"},
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(play.__doc__)
+    parser.prog += " play"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--moves", type=int, default=200, help="the most that are made")
+    parser.add_argument("--explore", type=float, default=0.0, help="probability of a random action")
+    args = parser.parse_args(sys.argv[2:])
 
     torch.set_num_threads(1)
     try:
@@ -588,16 +545,17 @@ def run(name: str, words: Sequence[str]) -> None:
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in play(model, {}, draws, moves=args.moves, explore=args.explore):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["play"]:
+        run()
     else:
         main()

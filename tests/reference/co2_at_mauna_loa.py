@@ -14,7 +14,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,28 +48,15 @@ def running_free(
         yield {"step": step, "value": value[0]}
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
-    """Some rows of a split's columns, by number."""
-    count = len(next(iter(columns.values())))
-    if not all(0 <= row < count for row in rows):
-        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
-    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
-
-
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 
 
@@ -206,17 +193,23 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         model.load_state_dict(kept)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="CO2 at Mauna Loa")
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
     )
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("CO2 at Mauna Loa")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -235,54 +228,37 @@ def forecast(
 ) -> Iterator[dict[str, Any]]:
     """Runs free behind a window of a series: each forecast becomes part of the next window."""
     window = batch["window"]  # (N, 52, 1)
-
-    def ahead(window: Tensor) -> Tensor:
-        return model(window)
-
-    yield from running_free(ahead, window, **options)
+    yield from running_free(model, window, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "forecast": (forecast, {
-        "--steps": {"type": int, "default": 100, "help": "how many values ahead"},
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(forecast.__doc__)
+    parser.prog += " forecast"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds co2.csv"
-    )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--steps", type=int, default=100, help="how many values ahead")
+    args = parser.parse_args(sys.argv[2:])
 
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows)
+        batch = {name: column[args.rows] for name, column in columns.items()}
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in forecast(model, batch, draws, steps=args.steps):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["forecast"]:
+        run()
     else:
         main()

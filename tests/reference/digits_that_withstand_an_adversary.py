@@ -31,16 +31,6 @@ class Config:
 CONFIG = Config()
 
 
-def scikit_learn_set() -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError("The digits data come with scikit-learn: pip install scikit-learn.") from error
-    values, target = getattr(datasets, "load_digits")(return_X_y=True)
-    return torch.tensor(values).double(), torch.tensor(target).double()
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -58,24 +48,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_digits(
-    device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
-    pixels, digit = scikit_learn_set()
-    image = pixels.reshape(-1, 1, 8, 8) / 16
-    columns = {
-        "image": image.float(),
-        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
-        "digit": digit.long(),
-        "odd": (digit % 2).float()[:, None],
-    }
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(digit, validation, test, seed).items()
-    }
 
 
 def worst_near(
@@ -112,9 +84,14 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: image (N, 1, 8, 8); digit (N,)."""
-    splits = load_digits(device, validation=0.2, test=0.2, seed=0)
-    used = ("image", "digit")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    from sklearn import datasets
+
+    values, target = datasets.load_digits(return_X_y=True)
+    pixels, digit = torch.tensor(values).double(), torch.tensor(target).double()
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {"image": image.float(), "digit": digit.long()}
+    parts = stratified_split(digit, validation=0.2, test=0.2, seed=0)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

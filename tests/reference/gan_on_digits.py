@@ -16,7 +16,7 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,20 +88,15 @@ def sampled(
     yield from decoded(decode, codes.to(weight), shape)
 
 
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 
 
@@ -280,15 +275,21 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         report({"epoch": epoch, **values}, as_json)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="GAN on digits")
-    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("GAN on digits")
+    parser.add_argument("--data", type=Path, default=Path(__file__).parent, help="folder that holds mnist/")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -306,52 +307,39 @@ def sample(
     model: Model, batch: dict[str, Tensor], draws: torch.Generator, **options: Any
 ) -> Iterator[dict[str, Any]]:
     """Generates examples from draws of the source of noise, or on the way between two draws."""
-
-    def decode(code: Tensor) -> Tensor:
-        generator_output = model.generator(code)  # (N, 1, 28, 28)
-        return generator_output
-
-    yield from sampled(decode, next(model.parameters()), (64,), 1.0, draws=draws, **options)
+    yield from sampled(model.generator, next(model.parameters()), (64,), 1.0, draws=draws, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "sample": (sample, {
-        "--count": {"type": int, "default": 16, "help": "how many examples"},
-        "--way": {
-            "type": str, "choices": ["draws", "line"], "default": "draws",
-            "help": "independent draws, or from one draw to another",
-        },
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(sample.__doc__)
+    parser.prog += " sample"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--count", type=int, default=16, help="how many examples")
+    parser.add_argument(
+        "--way",
+        choices=["draws", "line"],
+        default="draws",
+        help="independent draws, or from one draw to another",
+    )
+    args = parser.parse_args(sys.argv[2:])
 
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in sample(model, {}, draws, count=args.count, way=args.way):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["sample"]:
+        run()
     else:
         main()

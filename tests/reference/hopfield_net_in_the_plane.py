@@ -13,7 +13,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,31 +30,6 @@ class Config:
 
 
 CONFIG = Config()
-
-
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def load_patterns(
-    device: str, *, noise: float = 0.3, copies: int = 20, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Patterns as {split: {"start": (N, n), "stored": (N, n)}}."""
-    patterns = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
-    many = patterns.repeat(copies, 1)
-    draw = torch.Generator().manual_seed(seed)
-    moved = (many + noise * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
-    start = torch.cat([patterns, *moved])
-    stored = torch.cat([patterns, many, many])
-    sizes = [len(patterns), len(many), len(many)]
-    parts = torch.split(torch.arange(len(start)), sizes)
-    rows = dict(zip(("train", "validation", "test"), parts, strict=True))
-    return columns_of({"start": start, "stored": stored}, rows, device)
 
 
 def fall(step: Callable[[Tensor], Tensor], start: Tensor, steps: int) -> Iterator[Tensor]:
@@ -79,28 +54,15 @@ def recalled(
         before = state
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
-    """Some rows of a split's columns, by number."""
-    count = len(next(iter(columns.values())))
-    if not all(0 <= row < count for row in rows):
-        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
-    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
-
-
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 
 
@@ -193,7 +155,17 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: start (N, 2); stored (N, 2)."""
-    return load_patterns(device, noise=0.3, copies=20, seed=0)
+    patterns = torch.tensor([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    many = patterns.repeat(20, 1)
+    draw = torch.Generator().manual_seed(0)
+    moved = (many + 0.3 * torch.randn(2, *many.shape, generator=draw)).clamp(-1, 1)
+    start = torch.cat([patterns, *moved])
+    stored = torch.cat([patterns, many, many])
+    sizes = [len(patterns), len(many), len(many)]
+    parts = torch.split(torch.arange(len(start)), sizes)
+    rows = dict(zip(("train", "validation", "test"), parts, strict=True))
+    columns = {"start": start, "stored": stored}
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -263,14 +235,20 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         report({"epoch": epoch, **values}, as_json)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Hopfield net in the plane")
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("Hopfield net in the plane")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -301,55 +279,41 @@ def recall_saturating(
     yield from recalled(model.saturating, start, draws=draws, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "recall_hebb": (recall_hebb, {
-        "--steps": {"type": int, "default": 20, "help": "how often the state is renewed"},
-        "--turned": {
-            "type": float, "default": 0.0,
-            "help": "fraction of the units whose sign is turned round at the start",
-        },
-    }),
-    "recall_saturating": (recall_saturating, {
-        "--steps": {"type": int, "default": 20, "help": "how often the state is renewed"},
-        "--turned": {
-            "type": float, "default": 0.0,
-            "help": "fraction of the units whose sign is turned round at the start",
-        },
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run(name: str) -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    procedure = {"recall_hebb": recall_hebb, "recall_saturating": recall_saturating}[name]
+    parser = command_line(procedure.__doc__)
+    parser.prog += f" {name}"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--steps", type=int, default=20, help="how often the state is renewed")
+    parser.add_argument(
+        "--turned",
+        type=float,
+        default=0.0,
+        help="fraction of the units whose sign is turned round at the start",
+    )
+    args = parser.parse_args(sys.argv[2:])
 
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.device)[args.split]
-        batch = rows_of(columns, args.rows)
+        batch = {name: column[args.rows] for name, column in columns.items()}
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in procedure(model, batch, draws, steps=args.steps, turned=args.turned):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:] and sys.argv[1] in ("recall_hebb", "recall_saturating"):
+        run(sys.argv[1])
     else:
         main()

@@ -31,16 +31,6 @@ class Config:
 CONFIG = Config()
 
 
-def scikit_learn_set() -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError("The iris data come with scikit-learn: pip install scikit-learn.") from error
-    values, target = getattr(datasets, "load_iris")(return_X_y=True)
-    return torch.tensor(values).double(), torch.tensor(target).double()
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -58,31 +48,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def standardised(values: Tensor, train: Tensor) -> Tensor:
-    """`values` (N, D) in standard deviations from the mean, both of the `train` rows alone."""
-    mean, deviation = values[train].mean(0), values[train].std(0, correction=0)
-    return (values - mean) / torch.where(deviation > 1e-12, deviation, 1.0)
-
-
-def columns_of(
-    columns: dict[str, Tensor], rows: dict[str, Tensor], device: str
-) -> dict[str, dict[str, Tensor]]:
-    """Each split's part of every column, on `device`."""
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()} for split, at in rows.items()
-    }
-
-
-def load_iris(
-    device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Iris as {split: {"features": (N, 4), "species": (N,) of 3 classes}}."""
-    features, species = scikit_learn_set()
-    rows = stratified_split(species, validation, test, seed)
-    features = standardised(features, rows["train"])
-    return columns_of({"features": features.float(), "species": species.long()}, rows, device)
 
 
 class Model(nn.Module):
@@ -115,7 +80,16 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: features (N, 4); species (N,)."""
-    return load_iris(device, validation=0.2, test=0.2, seed=0)
+    from sklearn import datasets
+
+    values, target = datasets.load_iris(return_X_y=True)
+    features, species = torch.tensor(values).double(), torch.tensor(target).double()
+    rows = stratified_split(species, validation=0.2, test=0.2, seed=0)
+    train = rows["train"]
+    mean, deviation = features[train].mean(0), features[train].std(0, correction=0)
+    features = (features - mean) / torch.where(deviation > 1e-12, deviation, 1.0)
+    columns = {"features": features.float(), "species": species.long()}
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

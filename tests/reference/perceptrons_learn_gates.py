@@ -27,25 +27,6 @@ class Config:
 CONFIG = Config()
 
 
-def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
-    """The same rows as every split: of so few, none can be spared."""
-    rows = torch.arange(len(next(iter(columns.values()))))
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in dict.fromkeys(("train", "validation", "test"), rows).items()
-    }
-
-
-def load_gates(device: str) -> dict[str, dict[str, Tensor]]:
-    """AND, OR and XOR as {split: {"inputs": (4, 2), "both": (4, 1), "either": (4, 1), "differ": (4, 1)}}."""
-    inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    ones = inputs.sum(1, keepdim=True)
-    answers = {"both": ones == 2, "either": ones >= 1, "differ": ones == 1}
-    columns = {"inputs": inputs, **{name: answer.float() for name, answer in answers.items()}}
-    columns = {name: 2 * values - 1 for name, values in columns.items()}
-    return three_copies(columns, device)
-
-
 class Perceptron(nn.Module):
     """Sign units that learn from their mistakes only; a row on the boundary w·x + b = 0 is one."""
     # Source: Rosenblatt 1958; the bound: Novikoff 1962.
@@ -98,7 +79,18 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
 
     inputs (N, 2); both (N, 1); either (N, 1); differ (N, 1).
     """
-    return load_gates(device)
+    inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    ones = inputs.sum(1, keepdim=True)
+    columns = {
+        "inputs": inputs,
+        "both": (ones == 2).float(),
+        "either": (ones >= 1).float(),
+        "differ": (ones == 1).float(),
+    }
+    columns = {name: 2 * values - 1 for name, values in columns.items()}
+    rows = torch.arange(4)
+    parts = dict.fromkeys(("train", "validation", "test"), rows)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

@@ -12,7 +12,7 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,17 +33,6 @@ class Config:
 CONFIG = Config()
 
 
-def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Points (rows, 2), half of them of each class, and their classes (rows,)."""
-    side = torch.arange(rows) % 2
-    along, _ = (torch.rand(rows, generator=draw), torch.rand(rows, generator=draw))
-    jitter = noise * torch.randn(rows, 2, generator=draw)
-    sign = 2 * side - 1.0
-    angle = math.pi * along
-    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
-    return torch.stack([x, y], 1) + jitter, side
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -61,24 +50,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_points(
-    device: str,
-    *,
-    rows: int = 400,
-    noise: float = 0.1,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
-    point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
-    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(side, validation, test, seed).items()
-    }
 
 
 def denoised(
@@ -110,20 +81,15 @@ def denoised(
         yield {"step": step, "time": after, "samples": x}
 
 
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
 
 
@@ -191,9 +157,19 @@ def objective(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2)."""
-    splits = load_points(device, rows=4000, noise=0.05, validation=0.2, test=0.2, seed=0)
-    used = ("point",)
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    seed, rows = 0, 4000
+    draw = torch.Generator().manual_seed(seed)
+    side = torch.arange(rows) % 2
+    along = torch.rand(rows, generator=draw)
+    torch.rand(rows, generator=draw)  # so that what is drawn next stays the same
+    jitter = 0.05 * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    angle = math.pi * along
+    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    point = torch.stack([x, y], 1) + jitter
+    columns = {"point": point}
+    parts = stratified_split(side, validation=0.2, test=0.2, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
@@ -264,14 +240,20 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         report({"epoch": epoch, **values}, as_json)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Points out of noise")
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("Points out of noise")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -291,56 +273,44 @@ def sample(
     """Begins with noise and takes away, step by step, what the network says is noise in it."""
 
     def noise_in(code: Tensor, time_2: Tensor) -> Tensor:
-        x = waves(time_2, 4, 2.0)           # (N, 8)
-        x = torch.cat((code, x), 1)         # (N, 10)
-        x = F.silu(model.hidden_1(x))       # (N, 128)
-        x = F.silu(model.hidden_2(x))       # (N, 128)
-        x = F.silu(model.hidden_3(x))       # (N, 128)
-        which_noise = model.which_noise(x)  # (N, 2)
-        return which_noise
+        x = waves(time_2, 4, 2.0)      # (N, 8)
+        x = torch.cat((code, x), 1)    # (N, 10)
+        x = F.silu(model.hidden_1(x))  # (N, 128)
+        x = F.silu(model.hidden_2(x))  # (N, 128)
+        x = F.silu(model.hidden_3(x))  # (N, 128)
+        return model.which_noise(x)    # (N, 2)
 
     yield from denoised(noise_in, model.mixture, next(model.parameters()), (2,), (1,), draws=draws, **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "sample": (sample, {
-        "--count": {"type": int, "default": 200, "help": "how many examples"},
-        "--steps": {"type": int, "default": 50, "help": "from noise to examples"},
-        "--noise": {
-            "type": float, "default": 1.0,
-            "help": "of each step: 1 as on the way there, 0 none at all",
-        },
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(sample.__doc__)
+    parser.prog += " sample"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument("--count", type=int, default=200, help="how many examples")
+    parser.add_argument("--steps", type=int, default=50, help="from noise to examples")
+    parser.add_argument(
+        "--noise", type=float, default=1.0, help="of each step: 1 as on the way there, 0 none at all"
+    )
+    args = parser.parse_args(sys.argv[2:])
 
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, {}, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in sample(model, {}, draws, count=args.count, steps=args.steps, noise=args.noise):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["sample"]:
+        run()
     else:
         main()

@@ -46,7 +46,7 @@ def natural_key(name: str) -> tuple[Any, ...]:
 
 
 def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
+    """Any row into any split."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     held, tested = round(validation * n), round(test * n)
     return {

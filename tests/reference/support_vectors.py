@@ -29,17 +29,6 @@ class Config:
 CONFIG = Config()
 
 
-def plane_points(rows: int, noise: float, draw: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Points (rows, 2), half of them of each class, and their classes (rows,)."""
-    side = torch.arange(rows) % 2
-    along, _ = (torch.rand(rows, generator=draw), torch.rand(rows, generator=draw))
-    jitter = noise * torch.randn(rows, 2, generator=draw)
-    sign = 2 * side - 1.0
-    angle = math.pi * along
-    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
-    return torch.stack([x, y], 1) + jitter, side
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -57,24 +46,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_points(
-    device: str,
-    *,
-    rows: int = 400,
-    noise: float = 0.1,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
-    point, side = plane_points(rows, noise, torch.Generator().manual_seed(seed))
-    columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(side, validation, test, seed).items()
-    }
 
 
 class Fitted(nn.Module):
@@ -147,9 +118,19 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); side (N, 1)."""
-    splits = load_points(device, rows=400, noise=0.2, validation=0.2, test=0.2, seed=0)
-    used = ("point", "side")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    seed, rows = 0, 400
+    draw = torch.Generator().manual_seed(seed)
+    side = torch.arange(rows) % 2
+    along = torch.rand(rows, generator=draw)
+    torch.rand(rows, generator=draw)  # so that what is drawn next stays the same
+    jitter = 0.2 * torch.randn(rows, 2, generator=draw)
+    sign = 2 * side - 1.0
+    angle = math.pi * along
+    x, y = sign * angle.cos() + 0.5 * sign, sign * angle.sin() - 0.25 * sign
+    point = torch.stack([x, y], 1) + jitter
+    columns = {"point": point, "side": 2 * side[:, None] - 1.0}
+    parts = stratified_split(side, validation=0.2, test=0.2, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(

@@ -27,21 +27,6 @@ class Config:
 CONFIG = Config()
 
 
-def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
-    """The same rows as every split: of so few, none can be spared."""
-    rows = torch.arange(len(next(iter(columns.values()))))
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in dict.fromkeys(("train", "validation", "test"), rows).items()
-    }
-
-
-def load_worked_example(device: str) -> dict[str, dict[str, Tensor]]:
-    """Three rows to work through by hand as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
-    inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
-    return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, device)
-
-
 class DeltaRule(nn.Module):
     """A net with one layer or two that learns by the delta rule, every product written out."""
     # Source: Widrow and Hoff 1960; Rumelhart, Hinton and Williams 1986.
@@ -124,7 +109,11 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: inputs (N, 2); target (N, 1)."""
-    return load_worked_example(device)
+    inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
+    columns = {"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}
+    rows = torch.arange(3)
+    parts = dict.fromkeys(("train", "validation", "test"), rows)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

@@ -49,36 +49,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-def load_mixture(
-    device: str,
-    *,
-    weights: tuple[float, ...] = (0.5, 0.3, 0.2),
-    x: tuple[float, ...] = (-2.0, 0.0, 2.0),
-    y: tuple[float, ...] = (0.0, 1.0, 0.0),
-    deviations: tuple[float, ...] = (0.5, 0.3, 0.8),
-    rows: int = 1000,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A Gaussian mixture as {split: {"point": (N, 1 or 2), "component": (N,), "density": (N, 1)}}."""
-    draw = torch.Generator().manual_seed(seed)
-    fraction = torch.tensor(weights, dtype=torch.float64) / sum(weights)
-    means = torch.tensor([x, y], dtype=torch.float64).T
-    deviation = torch.tensor(deviations, dtype=torch.float64)
-    component = torch.multinomial(fraction, rows, replacement=True, generator=draw)
-    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
-    point = means[component] + deviation[component][:, None] * moved
-    far = ((point[:, None] - means) ** 2).sum(2) / deviation**2
-    height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
-    density = (height * (-far / 2).exp()).sum(1, keepdim=True)
-    columns = {"point": point.float(), "component": component, "density": density.float()}
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(component, validation, test, seed).items()
-    }
-
-
 class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -107,19 +77,18 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: point (N, 2); component (N,)."""
-    splits = load_mixture(
-        device,
-        weights=(0.5, 0.2, 0.3),
-        x=(-1.2, 0.0, 1.2),
-        y=(0.0, 0.9, 0.0),
-        deviations=(0.8, 0.4, 0.6),
-        rows=1500,
-        validation=0.2,
-        test=0.2,
-        seed=0,
-    )
-    used = ("point", "component")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    rows, seed = 1500, 0
+    weights = (0.5, 0.2, 0.3)
+    draw = torch.Generator().manual_seed(seed)
+    fraction = torch.tensor(weights, dtype=torch.float64) / sum(weights)
+    means = torch.tensor([(-1.2, 0.0, 1.2), (0.0, 0.9, 0.0)], dtype=torch.float64).T
+    deviation = torch.tensor((0.8, 0.4, 0.6), dtype=torch.float64)
+    component = torch.multinomial(fraction, rows, replacement=True, generator=draw)
+    moved = torch.randn(rows, means.shape[1], generator=draw, dtype=torch.float64)
+    point = means[component] + deviation[component][:, None] * moved
+    columns = {"point": point.float(), "component": component}
+    parts = stratified_split(component, validation=0.2, test=0.2, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:

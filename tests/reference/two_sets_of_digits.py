@@ -36,16 +36,6 @@ class Config:
 CONFIG = Config()
 
 
-def scikit_learn_set() -> tuple[Tensor, Tensor]:
-    """A data set of scikit-learn as (values (N, D), target (N,) or (N, M)), both float64."""
-    try:
-        from sklearn import datasets
-    except ImportError as error:
-        raise ImportError("The digits data come with scikit-learn: pip install scikit-learn.") from error
-    values, target = getattr(datasets, "load_digits")(return_X_y=True)
-    return torch.tensor(values).double(), torch.tensor(target).double()
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -63,24 +53,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_digits(
-    device: str, *, validation: float = 0.2, test: float = 0.2, seed: int = 0
-) -> dict[str, dict[str, Tensor]]:
-    """Small digits as {split: {"image": (N, 1, 8, 8), "profile": (N, 16), "digit": (N,), "odd": (N, 1)}}."""
-    pixels, digit = scikit_learn_set()
-    image = pixels.reshape(-1, 1, 8, 8) / 16
-    columns = {
-        "image": image.float(),
-        "profile": torch.cat([image.mean(3), image.mean(2)], dim=2).squeeze(1).float(),
-        "digit": digit.long(),
-        "odd": (digit % 2).float()[:, None],
-    }
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(digit, validation, test, seed).items()
-    }
 
 
 def covariance_gap(features: Tensor, others: Tensor) -> Tensor:
@@ -146,6 +118,17 @@ def idx_bytes(path: Path, *size: int) -> np.ndarray[Any, Any]:
         return np.frombuffer(file.read(), np.uint8, offset=8 + 4 * len(size)).reshape(-1, *size)
 
 
+def load_small_digits(device: str) -> dict[str, dict[str, Tensor]]:
+    from sklearn import datasets
+
+    values, target = datasets.load_digits(return_X_y=True)
+    pixels, digit = torch.tensor(values).double(), torch.tensor(target).double()
+    image = pixels.reshape(-1, 1, 8, 8) / 16
+    columns = {"image": image.float(), "digit": digit.long()}
+    parts = stratified_split(digit, validation=0.2, test=0.2, seed=0)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
+
+
 def load_mnist_2(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     files = folder / "mnist"
     try:
@@ -174,7 +157,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
 
     image (N, 1, 8, 8); digit (N,); mnist_image (N, 1, 28, 28); mnist_digit (N,).
     """
-    small_digits = load_digits(device, validation=0.2, test=0.2, seed=0)
+    small_digits = load_small_digits(device)
     mnist = load_mnist_2(folder, device)
     return {
         split: {

@@ -31,14 +31,6 @@ class Config:
 CONFIG = Config()
 
 
-def around_gap(fraction: Tensor, gap_from: float, gap_to: float) -> Tensor:
-    """Fractions 0..1 as places in -1..1 outside the gap, as evenly as they came."""
-    if gap_from >= gap_to:
-        return 2 * fraction - 1
-    at = fraction * (2 - (gap_to - gap_from)) - 1
-    return torch.where(at < gap_from, at, at + (gap_to - gap_from))
-
-
 def stratified_holdout(labels: Tensor, fraction: float, shuffle: torch.Generator) -> tuple[Tensor, Tensor]:
     """Rows as (kept, held): a random `fraction` is held back, in every class alike."""
     n = len(labels)
@@ -56,36 +48,6 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     rest, tested = stratified_holdout(labels, test, shuffle)
     kept, held = stratified_holdout(labels[rest], validation / (1 - test), shuffle)
     return {"train": rest[kept], "validation": rest[held], "test": tested}
-
-
-def load_curve(
-    device: str,
-    *,
-    noise: float = 0.25,
-    gap_from: float = 0.0,
-    gap_to: float = 0.0,
-    rows: int = 300,
-    validation: float = 0.2,
-    test: float = 0.2,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """A curve with noise as {split: {"x", "y", "clean", "deviation"}}, each (N, 1), x in -1..1."""
-    if gap_to - gap_from >= 2:
-        raise ValueError("The gap spans all of -1 to 1: make it narrower.")
-    draw = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(rows, 1, generator=draw)
-    x = torch.linspace(-1, 1, rows)[:, None]
-    x = 2 * torch.rand(rows, 1, generator=draw) - 1
-    if gap_from < gap_to:
-        x = around_gap((x + 1) / 2, gap_from, gap_to)
-    value = torch.sin(math.pi * x)
-    clean = value
-    deviation = noise * torch.ones_like(x)
-    columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in stratified_split(torch.zeros(rows), validation, test, seed).items()
-    }
 
 
 class HMC(torch.optim.Optimizer):
@@ -218,11 +180,20 @@ class Model(nn.Module):
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: x (N, 1); y (N, 1)."""
-    splits = load_curve(
-        device, rows=60, noise=0.15, gap_from=-0.4, gap_to=0.3, validation=0.2, test=0.2, seed=0
-    )
-    used = ("x", "y")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    rows, seed = 60, 0
+    draw = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(rows, 1, generator=draw)
+    x = 2 * torch.rand(rows, 1, generator=draw) - 1
+    gap_from, gap_to = -0.4, 0.3
+    fraction = (x + 1) / 2
+    at = fraction * (2 - (gap_to - gap_from)) - 1
+    x = torch.where(at < gap_from, at, at + (gap_to - gap_from))
+    clean = torch.sin(math.pi * x)
+    strength = torch.ones_like(x)
+    deviation = 0.15 * strength
+    columns = {"x": x, "y": clean + deviation * drawn}
+    parts = stratified_split(torch.zeros(rows), validation=0.2, test=0.2, seed=seed)
+    return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in parts.items()}
 
 
 def batches(

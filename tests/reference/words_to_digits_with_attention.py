@@ -52,7 +52,7 @@ def filled_up(found: list[np.ndarray[Any, Any]], length: int, ends: bool) -> tup
 
 
 def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
+    """Any row into any split."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     held, tested = round(validation * n), round(test * n)
     return {
@@ -77,8 +77,8 @@ def translated(
     scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, *, method: str, width: int
 ) -> Iterator[dict[str, Any]]:
     """The second text behind its begin token, token by token up to the end token (3) or the longest."""
-    # Source: Sutskever, Vinyals and Le, 2014. `known` ends with the tokeniser, where it has been learned.
-    name = known[-1].text if known else str
+    # Source: Sutskever, Vinyals and Le, 2014. `known` is the tokeniser.
+    name = known.text
     steps, kept = window.shape[1], width if method == "beam" else 1
     found = F.pad(window[:1, :1], (0, steps - 1))
     total = torch.zeros(1, dtype=torch.float64)
@@ -110,40 +110,16 @@ def as_many(batch: dict[str, Tensor], count: int) -> dict[str, Tensor]:
     return {name: column[:1].expand(count, *column.shape[1:]) for name, column in batch.items()}
 
 
-def rows_of(columns: dict[str, Tensor], rows: list[int]) -> dict[str, Tensor]:
-    """Some rows of a split's columns, by number."""
-    count = len(next(iter(columns.values())))
-    if not all(0 <= row < count for row in rows):
-        raise ValueError(f"Rows are numbers from 0 to {count - 1}, for that is what the split has.")
-    return {name: column[torch.tensor(rows, device=column.device)] for name, column in columns.items()}
-
-
-def state_as_json(state: dict[str, Any]) -> dict[str, Any]:
-    """A state whose tensors are lists; the numbers are the same to the last bit."""
-    return {name: value.tolist() if isinstance(value, Tensor) else value for name, value in state.items()}
-
-
 def state_in_words(state: dict[str, Any]) -> str:
     """A state as a line: large tensors by their sizes and means."""
     words = []
     for name, value in state.items():
         if isinstance(value, Tensor):
             size = "x".join(str(one) for one in value.shape)
-            few = "[" + " ".join((f'{one:.4g}' for one in value.flatten().tolist())) + "]"
-            value = few if value.numel() <= 12 else f'{size} mean {value.double().mean():.4g}'
-        words.append(f'{name} {value:.4g}' if isinstance(value, float) else f'{name} {value}')
+            few = "[" + " ".join(f"{one:.4g}" for one in value.flatten().tolist()) + "]"
+            value = few if value.numel() <= 12 else f"{size} mean {value.double().mean():.4g}"
+        words.append(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}")
     return "  ".join(words)
-
-
-def keeping(learn: Any, kept: list[Any]) -> Any:
-    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
-
-    def learned(*texts: Any, **options: Any) -> Any:
-        found = learn(*texts, **options)
-        kept.append(found)
-        return found
-
-    return learned
 
 
 def places_there(lengths: Tensor, count: int) -> Tensor:
@@ -319,6 +295,9 @@ def learned_words(texts: list[str], size: int) -> WordTokens:
     return WordTokens(kept)
 
 
+TOKENISERS: list[Any] = []  # that are learned from the data, in their order
+
+
 def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test.
 
@@ -339,6 +318,7 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     train = rows["train"].tolist()
     made = learned_words([left[row] for row in train], 40)
     target = learned_words([right[row] for row in train], 16)
+    TOKENISERS[:] = [made, target]
     tokens, mask, lengths = filled_up([made.ids(one) for one in left], 8, False)
     whole, there, _ = filled_up([target.ids(one) for one in right], 6, True)
     columns = {
@@ -414,17 +394,23 @@ def train(model: Model, data: dict[str, dict[str, Tensor]], seed: int, epochs: i
         model.load_state_dict(kept)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Words to digits, with attention")
+def command_line(description: str | None) -> argparse.ArgumentParser:
+    """What training and procedures are both told."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds numbers.tsv"
     )
-    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
     parser.add_argument("--seed", type=int, default=CONFIG.seed)
     device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
     parser.add_argument("--device", default=device)
-    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    return parser
+
+
+def main() -> None:
+    parser = command_line("Words to digits, with attention")
+    parser.add_argument("--epochs", type=int, default=CONFIG.epochs)
+    parser.add_argument("--save", type=Path, help="write the trained weights here (a state_dict)")
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
@@ -435,9 +421,6 @@ def main() -> None:
     report({f"test_{name}": value for name, value in found.items()}, args.json)
     if args.save:
         torch.save(model.state_dict(), args.save)
-
-
-TOKENISERS: list[Any] = []  # in their order, as they are learned from the data
 
 
 @torch.no_grad()
@@ -451,55 +434,43 @@ def translate(
         batch = as_many(batch, len(target))
         return model(batch["source"], target, batch["source_length"], batch["target_mask"])
 
-    yield from translated(scores, target, TOKENISERS, **options)
+    yield from translated(scores, target, TOKENISERS[-1], **options)
 
 
-PROCEDURES: dict[str, tuple[Callable[..., Any], dict[str, dict[str, Any]]]] = {
-    "translate": (translate, {
-        "--method": {
-            "type": str, "choices": ["greedy", "beam"], "default": "greedy",
-            "help": "the likeliest token at each step, or the likeliest text",
-        },
-        "--width": {"type": int, "default": 4, "help": "texts that a beam keeps"},
-    }),
-}
-
-
-def run(name: str, words: Sequence[str]) -> None:
+def run() -> None:
     """Run a procedure over trained weights, and print its states one by one."""
-    procedure, options = PROCEDURES[name]
-    parser = argparse.ArgumentParser(prog=f"{Path(__file__).name} {name}", description=procedure.__doc__)
+    parser = command_line(translate.__doc__)
+    parser.prog += " translate"
     parser.add_argument("--weights", type=Path, required=True, help="as --save writes them")
-    parser.add_argument(
-        "--data", type=Path, default=Path(__file__).parent / "files", help="folder that holds numbers.tsv"
-    )
     parser.add_argument("--split", default="validation", choices=["train", "validation", "test"])
     parser.add_argument("--rows", type=int, nargs="+", default=[0], help="of the split, from 0")
-    parser.add_argument("--seed", type=int, default=CONFIG.seed)
-    device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    parser.add_argument("--device", default=device)
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
-    own = [parser.add_argument(option, **facts).dest for option, facts in options.items()]
-    args = parser.parse_args(words)
+    parser.add_argument(
+        "--method",
+        choices=["greedy", "beam"],
+        default="greedy",
+        help="the likeliest token at each step, or the likeliest text",
+    )
+    parser.add_argument("--width", type=int, default=4, help="texts that a beam keeps")
+    args = parser.parse_args(sys.argv[2:])
 
-    load.__globals__["learned_words"] = keeping(learned_words, TOKENISERS)
     try:
         model = Model().to(args.device).eval()
         model.load_state_dict(torch.load(args.weights, map_location="cpu", weights_only=True))
         columns = load(args.data, args.device)[args.split]
-        batch = rows_of(columns, args.rows)
+        batch = {name: column[args.rows] for name, column in columns.items()}
         torch.manual_seed(args.seed)
         draws = torch.Generator().manual_seed(args.seed)
-        for state in procedure(model, batch, draws, **{name: vars(args)[name] for name in own}):
-            print(json.dumps(state_as_json(state)) if args.json else state_in_words(state), flush=True)
+        for state in translate(model, batch, draws, method=args.method, width=args.width):
+            told = json.dumps(state, default=Tensor.tolist) if args.json else state_in_words(state)
+            print(told, flush=True)
     except KeyboardInterrupt:
         parser.exit(130, f"{parser.prog}: stopped\n")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         parser.error(str(error))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] and sys.argv[1] in PROCEDURES:
-        run(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:2] == ["translate"]:
+        run()
     else:
         main()

@@ -30,7 +30,11 @@ def load_line(
     draw = torch.Generator().manual_seed(seed)
     x = torch.linspace(-1, 1, rows)[:, None]
     y = slope * x + intercept + noise * torch.randn(rows, 1, generator=draw)
-    return columns_of({"x": x, "y": y}, stratified_split(torch.zeros(rows), validation, test, seed), device)
+    return columns_of(
+        {"x": x, "y": y},
+        stratified_split(torch.zeros(rows), validation=validation, test=test, seed=seed),
+        device,
+    )
 
 
 def curve(form: str, x: Tensor) -> Tensor:
@@ -103,16 +107,18 @@ def load_curve(
         raise ValueError("The gap spans all of -1 to 1: make it narrower.")
     draw = torch.Generator().manual_seed(seed)
     drawn = torch.randn(rows, 1, generator=draw)
-    x = torch.linspace(-1, 1, rows)[:, None]
-    if placing != "evenly":
+    if placing == "evenly":
+        x = torch.linspace(-1, 1, rows)[:, None]
+    else:
         x = 2 * torch.rand(rows, 1, generator=draw) - 1
     if gap_from < gap_to:
         x = around_gap((x + 1) / 2, gap_from, gap_to)
-    value = curve(form, x)
-    clean = value
+    clean = curve(form, x)
     if noise_as == "share":
-        value = (value - value.mean()) / value.std(correction=0)
-        clean = (1 - noise) * value
-    deviation = noise * noise_over(spread, x)
+        clean = (1 - noise) * ((clean - clean.mean()) / clean.std(correction=0))
+    strength = noise_over(spread, x)
+    deviation = noise * strength
     columns = {"x": x, "y": clean + deviation * drawn, "clean": clean, "deviation": deviation}
-    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)
+    return columns_of(
+        columns, stratified_split(torch.zeros(rows), validation=validation, test=test, seed=seed), device
+    )

@@ -25,7 +25,11 @@ def read_laser(folder: Path) -> Tensor:
 
 def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, float]:
     """Mean and standard deviation of the training readings: raw = mean + deviation * standardised."""
-    train = read_laser(folder)[: 1000 - round(1000 * validation)]
+    return scale_of(read_laser(folder)[: 1000 - round(1000 * validation)])
+
+
+def scale_of(train: Tensor) -> tuple[float, float]:
+    """Mean and standard deviation of readings."""
     return train.mean().item(), train.std(correction=0).item()
 
 
@@ -36,11 +40,11 @@ def load_santa_fe(
 
     Each split holds the readings to predict; a window may reach back into the split before.
     """
-    mean, deviation = santa_fe_scale(folder, validation=validation)
-    readings = ((read_laser(folder) - mean) / deviation).float()
-    windows = readings.unfold(0, lag + 1, 1)  # row i holds readings i to i + lag
-    held = 1000 - lag - round(1000 * validation)
-    tested = 1000 - lag
+    readings = read_laser(folder)
+    trained = 1000 - round(1000 * validation)
+    mean, deviation = scale_of(readings[:trained])
+    windows = ((readings - mean) / deviation).float().unfold(0, lag + 1, 1)  # row i: readings i to i + lag
+    held, tested = trained - lag, 1000 - lag
     parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}
     return {
         split: {"window": part[:, :lag, None].to(device).clone(), "next": part[:, lag:].to(device).clone()}

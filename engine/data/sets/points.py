@@ -11,9 +11,9 @@ from torch import Tensor
 from engine.data.splits import columns_of, stratified_split
 
 
-def three_copies(columns: dict[str, Tensor], device: str) -> dict[str, dict[str, Tensor]]:
-    """The same rows as every split: of so few, none can be spared."""
-    rows = torch.arange(len(next(iter(columns.values()))))
+def three_copies(columns: dict[str, Tensor], count: int, device: str) -> dict[str, dict[str, Tensor]]:
+    """The same `count` rows as every split: of so few, none can be spared."""
+    rows = torch.arange(count)
     return columns_of(columns, dict.fromkeys(("train", "validation", "test"), rows), device)
 
 
@@ -24,17 +24,21 @@ def load_gates(folder: Path, device: str, *, signs: bool = True) -> dict[str, di
     """
     inputs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     ones = inputs.sum(1, keepdim=True)
-    answers = {"both": ones == 2, "either": ones >= 1, "differ": ones == 1}
-    columns = {"inputs": inputs, **{name: answer.float() for name, answer in answers.items()}}
+    columns = {
+        "inputs": inputs,
+        "both": (ones == 2).float(),
+        "either": (ones >= 1).float(),
+        "differ": (ones == 1).float(),
+    }
     if signs:
         columns = {name: 2 * values - 1 for name, values in columns.items()}
-    return three_copies(columns, device)
+    return three_copies(columns, 4, device)
 
 
 def load_worked_example(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     """Three rows to work through by hand as {split: {"inputs": (3, 2), "target": (3, 1)}}."""
     inputs = torch.tensor([[1.0, 1.0], [0.0, -2.0], [-1.0, 1.0]])
-    return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, device)
+    return three_copies({"inputs": inputs, "target": torch.tensor([[-1.0], [1.0], [1.0]])}, 3, device)
 
 
 def plane_points(
@@ -52,7 +56,8 @@ def plane_points(
     between disc and ring without; `spread` is the deviation of blobs, `turns` how often spirals turn.
     """
     side = torch.arange(rows) % 2
-    along, across = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
+    along = torch.rand(rows, generator=draw)
+    across = torch.rand(rows, generator=draw)  # drawn whatever the form
     jitter = noise * torch.randn(rows, 2, generator=draw)
     sign = 2 * side - 1.0
     if form == "two halves":  # on both sides of x + y = 0
@@ -103,4 +108,4 @@ def load_points(
     """Two classes in the plane as {split: {"point": (N, 2), "label": (N,), "side": (N, 1) of -1 and 1}}."""
     point, side = plane_points(form, rows, noise, torch.Generator().manual_seed(seed), margin, spread, turns)
     columns = {"point": point, "label": side, "side": 2 * side[:, None] - 1.0}
-    return columns_of(columns, stratified_split(side, validation, test, seed), device)
+    return columns_of(columns, stratified_split(side, validation=validation, test=test, seed=seed), device)

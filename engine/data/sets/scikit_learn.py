@@ -36,7 +36,7 @@ def load_iris(
 ) -> dict[str, dict[str, Tensor]]:
     """Iris as {split: {"features": (N, 4), "species": (N,) of 3 classes}}."""
     features, species = scikit_learn_set("iris")
-    rows = stratified_split(species, validation, test, seed)
+    rows = stratified_split(species, validation=validation, test=test, seed=seed)
     features = standardised(features, rows["train"]) if standardise else features
     return columns_of({"features": features.float(), "species": species.long()}, rows, device)
 
@@ -52,7 +52,7 @@ def load_wine(
 ) -> dict[str, dict[str, Tensor]]:
     """Wine as {split: {"features": (N, 13), "cultivar": (N,) of 3 classes}}."""
     features, cultivar = scikit_learn_set("wine")
-    rows = stratified_split(cultivar, validation, test, seed)
+    rows = stratified_split(cultivar, validation=validation, test=test, seed=seed)
     features = standardised(features, rows["train"]) if standardise else features
     return columns_of({"features": features.float(), "cultivar": cultivar.long()}, rows, device)
 
@@ -68,7 +68,7 @@ def load_breast_cancer(
 ) -> dict[str, dict[str, Tensor]]:
     """Breast cancer as {split: {"features": (N, 30), "diagnosis": (N,), "benign": (N, 1)}}; benign is 1."""
     features, benign = scikit_learn_set("breast_cancer")
-    rows = stratified_split(benign, validation, test, seed)
+    rows = stratified_split(benign, validation=validation, test=test, seed=seed)
     features = standardised(features, rows["train"]) if standardise else features
     columns = {"features": features.float(), "diagnosis": benign.long(), "benign": benign.float()[:, None]}
     return columns_of(columns, rows, device)
@@ -109,4 +109,4 @@ def load_digits(
         "digit": digit.long(),
         "odd": (digit % 2).float()[:, None],
     }
-    return columns_of(columns, stratified_split(digit, validation, test, seed), device)
+    return columns_of(columns, stratified_split(digit, validation=validation, test=test, seed=seed), device)

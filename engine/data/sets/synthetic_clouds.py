@@ -13,11 +13,11 @@ from engine.data.splits import columns_of, stratified_split
 
 def blob_centres(classes: int, dimensions: int, placing: str, draw: torch.Generator) -> Tensor:
     """Centres (classes, dimensions): on the unit circle of the first two, or anywhere in -1..1."""
-    drawn = 2 * torch.rand(classes, dimensions, generator=draw) - 1
-    if placing == "at random":
-        return drawn
+    drawn = torch.rand(classes, dimensions, generator=draw)  # wherever they are
     centres = torch.zeros(classes, dimensions)
-    if dimensions == 1:
+    if placing == "at random":
+        centres = 2 * drawn - 1
+    elif dimensions == 1:
         centres[:, 0] = torch.linspace(-1, 1, classes)
     else:
         angle = 2 * math.pi * torch.arange(classes) / classes
@@ -47,7 +47,9 @@ def load_blobs(
     centres = blob_centres(classes, dimensions, placing, draw)
     point = centres[label] + noise * torch.randn(rows, dimensions, generator=draw)
     return columns_of(
-        {"point": point, "label": label}, stratified_split(label, validation, test, seed), device
+        {"point": point, "label": label},
+        stratified_split(label, validation=validation, test=test, seed=seed),
+        device,
     )
 
 
@@ -81,7 +83,9 @@ def load_mixture(
     height = fraction / (deviation * math.sqrt(2 * math.pi)) ** means.shape[1]
     density = (height * (-far / 2).exp()).sum(1, keepdim=True)
     columns = {"point": point.float(), "component": component, "density": density.float()}
-    return columns_of(columns, stratified_split(component, validation, test, seed), device)
+    return columns_of(
+        columns, stratified_split(component, validation=validation, test=test, seed=seed), device
+    )
 
 
 def load_sheet(
@@ -101,12 +105,13 @@ def load_sheet(
     within the unit ball; normal numbers have mean (1, 1, -1), x2 = x1 + N(0, 1).
     """
     draw = torch.Generator().manual_seed(seed)
-    one, other = torch.rand(rows, generator=draw), torch.rand(rows, generator=draw)
+    along = torch.rand(rows, generator=draw)
+    across = torch.rand(rows, generator=draw)
     if form == "S curve":
-        t, h = 3 * math.pi * (one - 0.5), 2 * other
+        t, h = 3 * math.pi * (along - 0.5), 2 * across
         point = torch.stack([t.sin(), h, t.sign() * (t.cos() - 1)], 1)
     elif form == "plane in a ball":
-        radius, angle = one.sqrt(), 2 * math.pi * other
+        radius, angle = along.sqrt(), 2 * math.pi * across
         t, h = radius * angle.cos() / math.sqrt(2), radius * angle.sin()
         point = torch.stack([t, t, h], 1)
     elif form == "normal numbers":
@@ -114,8 +119,10 @@ def load_sheet(
         t, h = 1 + math.sqrt(2) * normal[:, 0], normal[:, 2] - 1
         point = torch.stack([t, t + normal[:, 1], h], 1)
     else:
-        t, h = 1.5 * math.pi * (1 + 2 * one), 21 * other
+        t, h = 1.5 * math.pi * (1 + 2 * along), 21 * across
         point = torch.stack([t * t.cos(), h, t * t.sin()], 1)
     point = point + noise * torch.randn(rows, 3, generator=draw)
     columns = {"point": point, "place": torch.stack([t, h], 1)}
-    return columns_of(columns, stratified_split(torch.zeros(rows), validation, test, seed), device)
+    return columns_of(
+        columns, stratified_split(torch.zeros(rows), validation=validation, test=test, seed=seed), device
+    )

@@ -51,4 +51,4 @@ def load_random_graphs(
     nodes = torch.stack([mask, tied], 2)
     block = torch.where((label[:, None] == 1) | (mask == 0), block, 0)
     columns = {"nodes": nodes, "adjacency": adjacency, "mask": mask, "label": label, "block": block}
-    return columns_of(columns, stratified_split(label, validation, test, seed), device)
+    return columns_of(columns, stratified_split(label, validation=validation, test=test, seed=seed), device)

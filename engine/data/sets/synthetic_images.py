@@ -45,7 +45,9 @@ def load_bars(
     image = torch.where(turned, 1 - image, image)[:, None]
     direction = (across.sum(1) <= down.sum(1)).long()
     columns = {"image": image, "bars": bars, "direction": direction}
-    return columns_of(columns, stratified_split(direction, validation, test, seed), device)
+    return columns_of(
+        columns, stratified_split(direction, validation=validation, test=test, seed=seed), device
+    )
 
 
 def digit_templates() -> Tensor:
@@ -89,9 +91,9 @@ def load_shifted_digits(
 ) -> dict[str, dict[str, Tensor]]:
     """Digits as curves of 40 numbers, as {split: {"signal": (N, 1, 40), "digit": (N,)}}.
 
-    The recipe of MNIST-1D (Greydanus, 2020): a curve of 12 numbers is padded with 36 to 60 zeros, brought to
-    72, made higher or lower by up to half of `stretch`, moved to the right by less than `shift`, laid into
-    smooth noise, tilted by up to half of `shear`, and brought to 40.
+    A curve of 12 numbers is padded with 36 to 60 zeros, brought to 72, made higher or lower by up to half of
+    `stretch`, moved to the right by less than `shift`, laid into smooth noise, tilted by up to half of
+    `shear`, and brought to 40. Source of the recipe: MNIST-1D, Greydanus, 2020.
     """
     draw = torch.Generator().manual_seed(seed)
     label = torch.arange(rows) % 10
@@ -110,4 +112,4 @@ def load_shifted_digits(
     signal = signal - tilt * torch.linspace(-0.5, 0.5, 72)
     signal = at_places(signal, torch.linspace(0, 71, 40).expand(rows, 40))
     columns = {"signal": signal[:, None], "digit": label}
-    return columns_of(columns, stratified_split(label, validation, test, seed), device)
+    return columns_of(columns, stratified_split(label, validation=validation, test=test, seed=seed), device)

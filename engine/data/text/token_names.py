@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engine.data.text.piece_steps import PieceSteps
 
 OPTION = "learn"  # the option of a loader that says how tokens are learned
+TOKENISERS = "TOKENISERS"  # what a script keeps of them
 MOST_NAMED = 20_000  # tokens of a vocabulary
 MOST_KEPT = 16  # data sets
 MOST_COUNTED = 4_000_000  # tokens of a column

@@ -216,3 +216,14 @@ def tokeniser_called(way: str) -> Any:
     """The function that learns "characters", "words", "BPE" or "WordPiece"."""
     ways = {"characters": learned_characters, "words": learned_words}
     return {**ways, "BPE": learned_bpe, "WordPiece": learned_word_pieces}[way]
+
+
+def keeping(learn: Any, kept: list[Any]) -> Any:
+    """A function that learns a tokeniser as `learn` does, and adds it to `kept`."""
+
+    def learned(*texts: Any, **options: Any) -> Any:
+        found = learn(*texts, **options)
+        kept.append(found)
+        return found
+
+    return learned

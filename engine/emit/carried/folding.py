@@ -40,7 +40,7 @@ COMPUTING = (
         "square",
         "sum",
     ),
-    *("cpu", "dim", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze"),
+    *("where", "cpu", "dim", "double", "flatten", "float", "long", "numpy", "reshape", "tolist", "unsqueeze"),
 )
 DRAWING = ("bernoulli", "manual_seed", "multinomial", "normal", "poisson", "rand", "seed", "set_")
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -231,6 +231,12 @@ class Folding(ast.NodeTransformer):
             case [ast.Constant() as text]:
                 return text
         return ast.JoinedStr(parts)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        node.value = self.visit(node.value)
+        if node.format_spec is not None:
+            self.generic_visit(node.format_spec)  # which stays one, also where it is a constant
+        return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         self.generic_visit(node)

@@ -8,14 +8,7 @@ from engine.catalogue.params import ParamSpec
 from engine.emit.entry import DEVICE, examples_of, home_text, is_tested, of_one_phase
 from engine.emit.model import Assembly
 from engine.emit.players import Players
-from engine.emit.procedures import (
-    TOKENISERS,
-    learner_of,
-    plain_text_of,
-    procedure_functions,
-    reads_rows,
-    shown_split,
-)
+from engine.emit.procedures import plain_text_of, procedure_functions, reads_rows, shown_split
 from engine.emit.statements import Statement, quoted, tree
 from engine.procedures.declare import Offer
 
@@ -39,8 +32,8 @@ def notebook_cells(
     beside = f"{OWN_FOLDER} / {quoted(weights)}" if weights else ""
     if not trains:
         return [("Run", tree(MODEL_ONLY, weights=beside, examples=examples_of(made)))], []
-    functions, parts = procedure_functions(made, offers)
-    procedures = parts[len(parts) - len(offers) :]
+    functions, procedures = procedure_functions(made, offers)
+    parts = [*procedures]
     names = {one: made.names.give(one) if one in made.names else one for one in VARIABLES}
     facts = {
         **names,
@@ -49,8 +42,6 @@ def notebook_cells(
         "few": threads is not None,
         "threads": threads,
         "best": DEVICE,
-        "learner": next((found for one in offers if (found := learner_of(made, one))), ""),
-        "tokenisers": TOKENISERS,
         "epochs": "CONFIG.epochs" if of_one_phase(players) else "None",
     }
     parts.append(tree(PLOT, **names))
@@ -95,7 +86,6 @@ torch.manual_seed(CONFIG.seed)  #: SEEDED
 $device = $best
 model = Model().to($device)  #: MODEL
 model.load_state_dict(load_file($weights))  #? weights
-$learner = keeping($learner, $tokenisers)  #? learner
 $data = load($where$device)
 """
 
@@ -133,8 +123,8 @@ def $plot(history: list[dict[str, float]]) -> None:
 PROCEDURE = """
 # $about
 model.eval()
-batch = rows_of($data[$split], $rows, None)  #? single
-batch = rows_of(as_long($data[$split]), $rows, None)  #? streams
+batch = {name: column[$rows] for name, column in $data[$split].items()}  #? single
+batch = {name: column[$rows] for name, column in as_long($data[$split]).items()}  #? streams
 torch.manual_seed(CONFIG.seed)
 draws = torch.Generator().manual_seed(CONFIG.seed)
 for $state in $call:

@@ -19,7 +19,7 @@ class Reading:
 
     `options` are those that its loader takes beside the folder and the device, `wanted` the names of the
     columns that the script uses, `names` gives variables of its function, which has `folder` and `device`,
-    and `outside` names of functions and classes beside it.
+    and `outside` names of functions and classes beside it. With `keeps` it keeps its tokenisers.
     """
 
     data: Data
@@ -27,6 +27,7 @@ class Reading:
     wanted: tuple[str, ...]
     names: NameBook
     outside: NameBook
+    keeps: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from engine.data.splits import split_in_time
 from engine.data.text.lines import field_text
 from engine.data.text.plain import simple_column, simple_form
 from engine.data.text.texts import filled_up
+from engine.data.text.token_names import TOKENISERS
 from engine.data.text.tokenisers import portions
 from engine.emit.sources.parts import Beside, class_lines, divided
 from engine.emit.sources.splitting import split_lines
@@ -37,6 +38,7 @@ units = [one for one in text.split("\n") if one.strip()]  #? lines
 units = [one for one in re.split(r"\n[^\S\n]*\n\s*", text) if one.strip()]  #? blanks
 <parts>
 made = $learn($train, $size)
+$kept[:] = [made]  #? keeps
 """
 IN_TIME = """
 first = len(units) - round($validation * len(units)) - round($test * len(units))
@@ -112,6 +114,7 @@ texts = [one[0] for one in found]
 labels = torch.tensor([numbers[one[1]] for one in found])
 <split>
 made = $learn([texts[row] for row in rows["train"].tolist()], $size)
+$kept[:] = [made]  #? keeps
 tokens, mask, lengths = filled_up([made.ids(one) for one in texts], $length, $ends)
 """
 TWO_FILES = r"""
@@ -128,6 +131,7 @@ left, right = [one for one, _ in found], [other for _, other in found]
 train = rows["train"].tolist()
 made = $learn([left[row] for row in train], $size)
 target = $learn([right[row] for row in train], $target_size)
+$kept[:] = [made, target]  #? keeps
 tokens, mask, lengths = filled_up([made.ids(one) for one in left], $length, False)
 whole, $there, _ = filled_up([target.ids(one) for one in right], $target_length, True)
 """
@@ -156,6 +160,8 @@ def write_corpus(reading: Reading) -> Straight | None:
         blanks=how["documents"] == "blank lines",
         parts=parts,
         learn=how["learn"].__name__,
+        kept=TOKENISERS,
+        keeps=reading.keeps,
         train='["".join(texts["train"])]' if one else 'texts["train"]',
         size=how["size"],
     )
@@ -206,6 +212,8 @@ def write_labelled(reading: Reading) -> Straight | None:
         count=len(how["classes"]),
         split=split,
         learn=how["learn"].__name__,
+        kept=TOKENISERS,
+        keeps=reading.keeps,
         size=how["size"],
         length=how["length"],
         ends=how["ends"],
@@ -235,6 +243,8 @@ def write_pairs(reading: Reading) -> Straight | None:
         split=split,
         there="there" if "target_mask" in reading.wanted else "_",
         learn=how["learn"].__name__,
+        kept=TOKENISERS,
+        keeps=reading.keeps,
         size=how["size"],
         target_size=how["target_size"],
         length=how["length"],

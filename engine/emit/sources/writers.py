@@ -19,6 +19,7 @@ from engine.data.tables.files import load_sheet, load_text_table, load_typed_tab
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
 from engine.emit.sources import arrays, clouds, drawn, graphs, images, public, series, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
+from engine.emit.sources.unrolled import is_unrolled, unrolled_carry, write_unrolled
 
 WRITERS: Mapping[Function, Writer] = {
     load_image_files: Writer(images.write_images, images.MAY_CARRY),
@@ -45,9 +46,18 @@ WRITERS: Mapping[Function, Writer] = {
 
 def may_carry(loader: Function) -> tuple[Function, ...]:
     """All functions that a script may carry in the place of a loader."""
-    return WRITERS[loader].may_carry if loader in WRITERS else ()
+    if loader in WRITERS:
+        return WRITERS[loader].may_carry
+    return unrolled_carry(loader) if is_unrolled(loader) else ()
+
+
+def is_written(loader: Function) -> bool:
+    """Whether a loader may be read in lines."""
+    return loader in WRITERS or is_unrolled(loader)
 
 
 def straight(loader: Function, reading: Reading) -> Straight | None:
     """The straight lines for a loader; None where it is to be carried."""
-    return WRITERS[loader].write(reading) if loader in WRITERS else None
+    if loader in WRITERS:
+        return WRITERS[loader].write(reading)
+    return write_unrolled(loader, reading) if is_unrolled(loader) else None

@@ -42,14 +42,14 @@ def form_of(tree: ast.Module, notebook: bool) -> Exported:
 
 
 def _procedures(tree: ast.Module) -> list[str]:
-    """The names of the procedures that a script offers as subcommands."""
+    """The names of the procedures that a script offers as subcommands: where it begins, or in a table."""
     for one in tree.body:
-        if (
-            isinstance(one, ast.AnnAssign)
-            and ast.unparse(one.target) == "PROCEDURES"
-            and isinstance(one.value, ast.Dict)
-        ):
-            return [str(key.value) for key in one.value.keys if isinstance(key, ast.Constant)]
+        match one:
+            case ast.AnnAssign(target=ast.Name(id="PROCEDURES"), value=ast.Dict(keys=keys)):
+                return [str(key.value) for key in keys if isinstance(key, ast.Constant)]
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__")), body=[ast.If(test=test), *_]):
+                texts = [node.value for node in ast.walk(test) if isinstance(node, ast.Constant)]
+                return [text for text in texts if isinstance(text, str)]
     return []
 
 

@@ -17,7 +17,7 @@ from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import open_data, open_for, readers
 from engine.emit.loading import _call
 from engine.emit.sources.straight import Reading
-from engine.emit.sources.writers import WRITERS, straight
+from engine.emit.sources.writers import is_written, straight
 from engine.emit.statements import lines_of as statement_lines
 from engine.emit.statements import text_of
 from engine.errors import NeuroloomError
@@ -42,10 +42,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Lines that read a source, and the names of the functions of ours that they call."""
+    """Lines that read a source, and the functions and classes of ours that they call."""
 
     lines: list[str]
-    carries: frozenset[str]
+    carries: frozenset[Any]
 
 
 class Lines:
@@ -53,13 +53,25 @@ class Lines:
 
     def __init__(self, body: Sequence[ast.stmt], defined: Definitions) -> None:
         self.body, self.defined = body, defined
-        self._known: dict[frozenset[str], list[str]] = {}
+        self._known: dict[frozenset[Any], list[str]] = {}
 
-    def naming(self, carries: frozenset[str]) -> list[str]:
+    def naming(self, carries: frozenset[Any]) -> list[str]:
         if carries not in self._known:
-            ours = {key: one for key, one in self.defined.signatures.items() if key in carries}
+            taken = self.defined.signatures
+            ours = {key: _as_ours(taken[key], one) for one in carries if (key := one.__name__) in taken}
             self._known[carries] = lines_of(_with_names(self.body, ours, Definitions()))
         return self._known[carries]
+
+
+def _as_ours(taken: Signature, function: Any) -> Signature:
+    """How a function of a file is called, with the defaults that it has here."""
+    known = signature_of(function)
+    defaults = {} if known is None else {name: one.default for name, one in known.parameters.items()}
+    each = [one.replace(default=defaults.get(name, one.default)) for name, one in taken.parameters.items()]
+    try:
+        return taken.replace(parameters=each)
+    except ValueError:  # one without a default behind one that has it
+        return taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +184,7 @@ def _straight_kinds(
     words = {one for one in literals if isinstance(one, str)}
     for kind in data_types(shared):
         loader = _loader(kind, {})
-        if loader is not None and loader[0] in WRITERS:
+        if loader is not None and is_written(loader[0]):
             yield kind, {}
             yield from ((kind, start) for start in _written_out(kind, literals))
     for folder in folders:
@@ -241,7 +253,7 @@ def written_lines(
     except SyntaxError:  # values that no data would have
         return None
     ours = {one.__name__: signature_of(one) for one in found.carries}
-    return Written(lines_of(_with_names(body, ours, defined)), frozenset(ours))
+    return Written(lines_of(_with_names(body, ours, defined)), frozenset(found.carries))
 
 
 def _with_names(

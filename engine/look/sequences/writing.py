@@ -15,7 +15,7 @@ from engine.look.registry import Taken, probe_kind
 from engine.look.sequences.attention import named_tokens
 from engine.look.sight import Look
 from engine.procedures.declare import Net
-from engine.procedures.reading import GrowingText, last_window
+from engine.procedures.reading import GrowingText, UnnamedTokens
 from engine.procedures.text import continued
 from engine.shapes.heads import CLASSES, Head
 
@@ -43,7 +43,7 @@ def written_text(look: Look, probe: Probe) -> Taken | None:
     states = continued(
         _reading(look, head, column, len(window)),
         window[None],
-        (),
+        UnnamedTokens(),
         draws=draws,
         length=WRITTEN,
         method="sample",
@@ -83,7 +83,7 @@ def _reading(look: Look, head: Head, column: str, longest: int) -> Callable[...,
     wires = [wire for wire, one in net.inputs_of(head.prediction) if one.name == column]
     if head.places and wires and net.reads_on(wires[0]):
         return GrowingText(scores, longest, look.model, cache=False)
-    return last_window(scores, longest)
+    return lambda texts: scores(texts[:, -longest:])
 
 
 def _next_scores(look: Look, head: Head, batch: dict[str, Tensor]) -> Tensor:

@@ -75,8 +75,8 @@ def kv_cache() -> tuple[float, str]:
     given = {spec.name: spec.default for spec in offer.options} | options
 
     def exported(cache: bool) -> Iterator[dict[str, Any]]:
-        run = script["PROCEDURES"]["generate"][0]
-        found: Iterator[dict[str, Any]] = run(alone, batch, torch.Generator(), **given | {"cache": cache})
+        taken = {**given, "cache": cache}
+        found: Iterator[dict[str, Any]] = script["generate"](alone, batch, torch.Generator(), **taken)
         return found
 
     ratios, words = [], []

@@ -18,11 +18,10 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 624,
-    "an_agent_in_a_grid_world.py": 603,
+    "a_decoder_letter_by_letter.py": 591,
+    "an_agent_in_a_grid_world.py": 566,
     "kinds_of_graphs.py": 428,
-    "romeo_and_juliet_letter_by_letter.py": 444,
-    "words_to_digits_with_attention.py": 505,
+    "words_to_digits_with_attention.py": 476,
 }
 
 

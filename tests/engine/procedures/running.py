@@ -22,7 +22,6 @@ from engine.emit.writing import export
 from engine.look.sight import evaluating
 from engine.procedures.declare import Offer
 from engine.procedures.registry import offer_called, offers
-from engine.procedures.rows import state_as_json
 from engine.runs.checkpoints import write_tensors
 from tests.engine.sketches import catalogue
 from tests.warm import python
@@ -73,7 +72,7 @@ def in_three_ways(
     batch = {key: column[rows] for key, column in data[values.get("split", "validation")].items()}
     torch.manual_seed(3)
     here = [
-        json.loads(json.dumps(state_as_json(one)))
+        json.loads(json.dumps(one, default=Tensor.tolist))
         for one in states_of(program, model, batch, name, 3, **values)
     ]
     capsys.readouterr()

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.procedures.bleu import bleu, compared, told_by
+from engine.procedures.reading import UnnamedTokens
 
 
 def words(text: str) -> list[int]:
@@ -49,7 +50,7 @@ def test_rows_are_written_each_from_its_own_first_text() -> None:
 
     windows = torch.full((3, 4), 2)
     *steps, first, second, third, whole = compared(
-        scores, windows, goals, [], draws=torch.Generator(), longest=4
+        scores, windows, goals, UnnamedTokens(), draws=torch.Generator(), longest=4
     )
     assert [one["step"] for one in steps] == [1, 2, 3, 4] and steps[-1]["ended"] == 1
     assert (first["bleu"], second["bleu"], third["text"]) == (1, 1, "6 5 6")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,12 +17,29 @@ from engine.procedures.codes import sampled, walked
 from engine.procedures.excitation import excited
 from engine.procedures.falling import recalled
 from engine.procedures.predictions import predicted
-from engine.procedures.reading import last_window
+from engine.procedures.reading import UnnamedTokens
 from engine.procedures.series import running_free
-from engine.procedures.text import beams, next_probabilities, written
+from engine.procedures.text import beams, continued, next_probabilities
 
 ATTRIBUTION = {"target": None, "steps": 256, "patch": 2, "stride": 1}
 TEXT = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "width": 4, "prompt": ""}
+UNNAMED = UnnamedTokens()
+
+
+def last_window(scores: Callable[[Tensor], Tensor], longest: int) -> Callable[..., Tensor]:
+    """The scores of what comes next by the last `longest` tokens alone."""
+
+    def read(texts: Tensor, parents: Tensor | None = None) -> Tensor:
+        return scores(texts[:, -longest:])
+
+    return read
+
+
+def written(
+    scores: Callable[[Tensor], Tensor], window: Tensor, known: Any, **options: Any
+) -> Iterator[dict[str, Any]]:
+    """What a model writes that reads as many tokens as the window has."""
+    return continued(last_window(scores, window.shape[1]), window, known, **options)
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -96,7 +114,7 @@ def test_the_states_of_a_beam_search_are_its_tree() -> None:
     table, scores = bigram(1)
     steps = torch.log_softmax(table, 1)
     *levels, last = written(
-        scores, torch.tensor([[0, 2]]), [], draws=seeded(), length=6, method="beam", **TEXT
+        scores, torch.tensor([[0, 2]]), UNNAMED, draws=seeded(), length=6, method="beam", **TEXT
     )
     total, ends = torch.zeros(1, dtype=torch.float64), torch.tensor([2])
     for level in levels:  # every continuation of the level before, of which the best are kept
@@ -105,7 +123,7 @@ def test_the_states_of_a_beam_search_are_its_tree() -> None:
         assert found.tolist() == pytest.approx(every.flatten().sort(descending=True).values[:8].tolist())
         assert found.tolist() == pytest.approx(every[level["parents"], level["ends"]].tolist())
         assert kept.tolist() == [place < 4 for place in range(len(found))]
-        assert level["names"] == [str([end]) for end in level["ends"].tolist()]
+        assert level["names"] == [str(end) for end in level["ends"].tolist()]
         total, ends = found[kept], level["ends"][kept]
     at, path = 0, []
     for level in reversed(levels):
@@ -130,7 +148,7 @@ def test_cut_distributions_are_drawn_from_as_they_are_renormalised(cut: dict[str
             reached += share[token]
     wanted = [share[token] / reached if token in kept else 0.0 for token in range(6)]
     count = 6000
-    *_, last = written(lambda one: scores.expand(len(one), -1), torch.zeros(1, 1, dtype=torch.int64), [],
+    *_, last = written(lambda one: scores.expand(len(one), -1), torch.zeros(1, 1, dtype=torch.int64), UNNAMED,
                        draws=seeded(6), length=count, method="sample", **{**TEXT, **cut})  # fmt: skip
     found = [last["tokens"].count(token) for token in range(6)]
     assert all(number == 0 for number, probability in zip(found, wanted, strict=True) if not probability)
@@ -143,21 +161,21 @@ def test_text_follows_the_ways_and_says_how_likely_it_is() -> None:
     window = torch.tensor([[0, 0, 1]])
     steps = torch.log_softmax(table, 1)
     for method in ("greedy", "sample", "beam"):
-        *states, last = written(scores, window, [], draws=seeded(), length=5, method=method, **TEXT)
+        *states, last = written(scores, window, UNNAMED, draws=seeded(), length=5, method=method, **TEXT)
         assert len(states) == 5 and [one["step"] for one in states] == [1, 2, 3, 4, 5]
         text = [1, *last["tokens"]]
         wanted = float(sum(steps[a, b] for a, b in itertools.pairwise(text)))
         assert last["log_probability"] == pytest.approx(wanted)
-    greedy = list(written(scores, window, [], draws=seeded(), length=5, method="greedy", **TEXT))
+    greedy = list(written(scores, window, UNNAMED, draws=seeded(), length=5, method="greedy", **TEXT))
     cold = {**TEXT, "top_k": 1}
-    drawn = list(written(scores, window, [], draws=seeded(9), length=5, method="sample", **cold))
+    drawn = list(written(scores, window, UNNAMED, draws=seeded(9), length=5, method="sample", **cold))
     assert drawn[-1]["tokens"] == greedy[-1]["tokens"]
 
 
 def test_tokens_are_drawn_as_often_as_they_are_likely() -> None:
     table, _ = bigram(4)
     alone = table[:1].repeat(3, 1)
-    states = written(lambda one: alone[one[:, -1]], torch.tensor([[0]]), [], draws=seeded(), length=4000,
+    states = written(lambda one: alone[one[:, -1]], torch.tensor([[0]]), UNNAMED, draws=seeded(), length=4000,
                      method="sample", **TEXT)  # fmt: skip
     *_, last = states
     found = torch.bincount(torch.tensor(last["tokens"]), minlength=3) / 4000
@@ -175,11 +193,21 @@ def test_a_text_begins_as_the_user_says_where_tokens_have_names() -> None:
         return torch.nn.functional.one_hot(windows[:, -1], 8).float() * 50
 
     options = {**TEXT, "prompt": "cb"}
-    *_, last = written(scores, torch.zeros(1, 3, dtype=torch.int64), [tokeniser], draws=seeded(), length=2,
+    *_, last = written(scores, torch.zeros(1, 3, dtype=torch.int64), tokeniser, draws=seeded(), length=2,
                        method="greedy", **options)  # fmt: skip
     assert seen[0] == [0, 7, 6] and last["whole"] == "cbbb"
     with pytest.raises(ValueError, match="no names"):
-        next(written(scores, torch.zeros(1, 3), [], draws=seeded(), length=1, method="greedy", **options))
+        next(
+            written(
+                scores,
+                torch.zeros(1, 3),
+                UNNAMED,
+                draws=seeded(),
+                length=1,
+                method="greedy",
+                **options,
+            )
+        )
 
 
 # -- series

@@ -21,7 +21,7 @@ def asked(question: str, count: int = 3, known: bool = True) -> list[dict[str, A
     with torch.no_grad():
         table.weight[:5] = torch.tensor([1.0, 1.0, 0.0])  # nearer to a king than any word
         table.weight[5:] = 3 * torch.tensor(list(WORDS.values()), dtype=torch.float32)
-    tokens = [SimpleNamespace(tokens=SPECIAL + list(WORDS))] if known else []
+    tokens = SimpleNamespace(tokens=SPECIAL + list(WORDS) if known else [])
     return list(nearest_words(table, tokens, draws=torch.Generator(), question=question, count=count))
 
 

@@ -18,6 +18,7 @@ from engine.layers.sequences import attention as forms
 from engine.layers.sequences.positions import PlainPositions
 from engine.layers.sequences.transformers import CausalLayer
 from engine.procedures.declare import Net
+from engine.procedures.reading import UnnamedTokens
 from engine.procedures.text import GenerateOn, written_on
 from engine.shapes.shapes import check
 from tests.engine.sketches import catalogue, gallery
@@ -85,7 +86,14 @@ def text(model: Decoder, way: str, *, cache: bool, start: int = 5, length: int =
     draws = torch.Generator().manual_seed(1)
     with torch.no_grad():
         states = written_on(
-            lambda one: model(one)[:, -1], window, [], model, draws=draws, length=length, cache=cache, **given
+            lambda one: model(one)[:, -1],
+            window,
+            UnnamedTokens(),
+            model,
+            draws=draws,
+            length=length,
+            cache=cache,
+            **given,
         )
         *_, last = states
     return last

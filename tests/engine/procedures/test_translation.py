@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.procedures.reading import UnnamedTokens
 from engine.procedures.translation import translated
 
 SIZE, STEPS, BEGIN, END = 7, 4, 2, 3
@@ -50,7 +51,7 @@ def every_text() -> list[tuple[int, ...]]:
 def test_a_wide_beam_finds_the_likeliest_text_of_all(seed: int) -> None:
     tables, scores = bigrams(seed)
     best = max(every_text(), key=lambda text: probability(tables, text))
-    *levels, last = translated(scores, WINDOW, [], draws=seeded(0), method="beam", width=200)
+    *levels, last = translated(scores, WINDOW, UnnamedTokens(), draws=seeded(0), method="beam", width=200)
     assert last["tokens"] == [one for one in best if one != END]
     assert all(len(one["parents"]) == len(one["names"]) == len(one["kept"]) for one in levels)
     assert levels[-1]["log_probabilities"][0].item() == last["log_probability"]
@@ -67,7 +68,7 @@ def test_the_greedy_way_takes_the_likeliest_token_at_each_step_and_stops_at_the_
         text.append(before)
         if before == END:
             break
-    states = list(translated(scores, WINDOW, [], draws=seeded(0), method="greedy", width=9))
+    states = list(translated(scores, WINDOW, UnnamedTokens(), draws=seeded(0), method="greedy", width=9))
     assert states[-1]["tokens"] == [one for one in text if one != END]
     assert len(states) == len(text) + 1 and not any("parents" in one for one in states)
     assert states[-1]["log_probability"] == pytest.approx(probability(tables, tuple(text)), abs=1e-9)
@@ -79,5 +80,5 @@ def test_tokens_are_written_by_their_names_where_they_are_known() -> None:
             return "".join("·····ab"[one] for one in ids)
 
     _, scores = bigrams(1)
-    *_, last = translated(scores, WINDOW, ["first", Letters()], draws=seeded(0), method="greedy", width=1)
+    *_, last = translated(scores, WINDOW, Letters(), draws=seeded(0), method="greedy", width=1)
     assert last["whole"] == Letters().text(last["tokens"])
