@@ -29,6 +29,7 @@ from engine.catalogue import Source as EngineSource
 from engine.catalogue.emitter import build, drawn
 from engine.catalogue.symbols import evaluate, name
 from engine.data.batch import MEANS, ROWS
+from engine.data.images import stopping
 from engine.data.tables import apart
 from engine.data.telling import connect
 from engine.data.text.token_names import OPTION, watching
@@ -300,6 +301,7 @@ class Program:
             del sys.modules[module.__name__]
         connect(module.__dict__)
         apart.connect(module.__dict__)
+        stopping.connect(module.__dict__)
         return module.__dict__
 
 

@@ -13,11 +13,21 @@ from typing import Any
 import numpy as np
 
 from engine.data.images.listing import quoted_name
+from engine.data.images.stopping import stoppable, told
+
+
+def image_bytes(path: Path, held: bytes | None) -> Any:
+    """The file of an image, or the bytes that are held in its place, to be read from."""
+    import io
+
+    return open(path, "rb") if held is None else io.BytesIO(held)
+
+
+globals()["image_bytes"] = told(image_bytes)
 
 
 def read_image(folder: Path, name: str, take: Callable[[Any], Any], held: bytes | None = None) -> Any:
     """What `take` makes of a file's PIL image while it is open; of the bytes that are `held` in its place."""
-    import io
     import logging
     import warnings
 
@@ -33,7 +43,7 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any], held: bytes 
     if held is None:
         check_image_file(folder, name)
     try:
-        with Image.open(folder / name if held is None else io.BytesIO(held), formats=kinds) as image:
+        with image_bytes(folder / name, held) as file, Image.open(file, formats=kinds) as image:
             if image.width * image.height > most:
                 raise Image.DecompressionBombError
             return take(image)
@@ -46,6 +56,9 @@ def read_image(folder: Path, name: str, take: Callable[[Any], Any], held: bytes 
     except Exception as error:  # a damaged file may fail in any way, in words that say little
         reason = "is cut short" if "truncated" in str(error) else "is damaged"
         raise ValueError(f"{what} {reason}.") from error
+
+
+globals()["read_image"] = stoppable(read_image)
 
 
 def check_image_file(folder: Path, name: str) -> None:

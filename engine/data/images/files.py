@@ -56,15 +56,17 @@ class ImageFiles(Lazy):
     def levels(self, rows: Tensor, before: int = 0, count: int = 0) -> np.ndarray:
         """What the files of these rows hold, as (len(rows), *size); `before` were read, of `count` in all."""
         from concurrent.futures import ThreadPoolExecutor
+        from contextvars import Context, copy_context
 
-        def decoded(name: str) -> np.ndarray:
-            return self.decode(self.folder, name, **self.how)
+        def decoded(name: str, context: Context) -> np.ndarray:
+            return context.run(self.decode, self.folder, name, **self.how)
 
         asked = [self.names[row] for row in rows.tolist()]
+        contexts = [copy_context() for _ in asked]  # who listens here is told by the threads, too
         found = []
         pool = ThreadPoolExecutor(self.threads) if self.threads and len(asked) > 1 else None
         try:
-            for one in map(decoded, asked) if pool is None else pool.map(decoded, asked):
+            for one in (map if pool is None else pool.map)(decoded, asked, contexts):
                 found.append(one)
                 tell(before + len(found), count or len(asked), "images")
         finally:

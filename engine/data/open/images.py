@@ -26,6 +26,7 @@ from engine.data.images.listing import (
     split_number,
 )
 from engine.data.open.opening import HEAD, Opened, reader, stamp
+from engine.data.telling import listening
 from engine.data.watch import Watch
 from engine.errors import DataError, reason_of
 from engine.values import Value, counted
@@ -192,13 +193,20 @@ def _looked_at(
     some = images[::every]
     left = DECODED if every == 1 else 0
     for at, name in enumerate(some):
-        watch.look(at / len(some), "looking at the images")
+        look = partial(_told, watch, at, len(some))
+        look()
         try:
-            left -= read_image(folder, name, partial(_note, found, left), held[name] if held else None)
+            with listening(look):
+                left -= read_image(folder, name, partial(_note, found, left), held[name] if held else None)
         except ValueError as error:
             found.unreadable.append(reason_of(error))
     found.looked_at = len(some)
     return found
+
+
+def _told(watch: Watch, at: int, count: int, done: int = 0, size: int = 0, what: str = "") -> None:
+    """How far looking at the images is, and at a large one of them. Errors: `Stopped`."""
+    watch.look((at + done / max(1, size)) / count, f"reading {what}" if what else "looking at the images")
 
 
 def _note(found: Found, pixels: int, image: Any) -> int:
