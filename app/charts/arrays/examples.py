@@ -169,6 +169,8 @@ class Examples(Plot):
         if max(map(metrics.horizontalAdvance, words)) + 24 + min(2, count) * LEAST_CELL > self.width():
             words = [example.lines[0] for example in self._examples]
         told = min(self.width() * 0.7, max(map(metrics.horizontalAdvance, words)) + 24)
+        if not count:  # texts say all
+            words, told = [" · ".join(example.lines) for example in self._examples], float(self.width())
         cell = max(LEAST_CELL, min(84.0, (self.width() - told) / max(1, count)))
         shown = max(0, min(count, int((self.width() - told) // cell)))
         y = 0.0

@@ -12,8 +12,9 @@ from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.own import Answered, answer_units, feature_units, follow_units, still_scaled
 from app.look.registry import view_kind
+from app.workspace.token_words import are_tokens, running_text
 from engine.feed.feed import Probe, Snapshot
-from engine.shapes.heads import VALUES, YES_NO
+from engine.shapes.heads import VALUES, YES_NO, input_columns
 
 OF_EACH = 6
 
@@ -52,17 +53,30 @@ class WorstAndBest(OneProbe):
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
         own = answer_units(self.subject)
-        count = len(facts["rows"])
+        count, texts = len(facts["rows"]), self._texts(snapshot)
         told = []
         for index in range(count):
             heading = "largest loss" if index < count - count // 2 else "smallest loss"
             lines, right = _words(snapshot, index, own)
-            told.append(Example(lines, right, heading))
-        self.sheet.show_examples(self._inputs(snapshot), told, facts["names"])
+            told.append(Example((*lines, *texts[index : index + 1]), right, heading))
+        shown = np.empty((count, 0)) if texts else self._inputs(snapshot)
+        self.sheet.show_examples(shown, told, facts["names"])
         looked = count_words(int(facts["looked_at"]), int(facts["looked_at"]))
         scaled = own is not None or still_scaled(self.subject)
         unit = "squared error" + ", scaled" * scaled if facts["kind"] == VALUES else "cross-entropy"
         self.set_note(f"{unit}, mean {number(facts['mean_loss'])} over {looked}")
+
+    def _texts(self, snapshot: Snapshot) -> list[str]:
+        """The examples as text, where they are tokens with names."""
+        project, book = self.subject.as_trained
+        asked, name = head(self.subject), snapshot.extra.get("tokens")
+        if asked is None or book is None:
+            return []
+        columns = input_columns(project, book, asked.prediction[0])
+        names = next((one.classes for one in columns if one.name == name), None)
+        if not names or not are_tokens(snapshot.array.shape[1:], names):
+            return []
+        return [running_text(row, names) for row in snapshot.array.tolist()]
 
     def _inputs(self, snapshot: Snapshot) -> np.ndarray:
         """What went in; numbers with names as they are in the data, where that is known."""

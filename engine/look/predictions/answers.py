@@ -276,6 +276,8 @@ def _inputs(look: Look, head: Head, rows: list[int]) -> tuple[NDArray[Any], dict
         return asking.array(widest.float().mean(1)), facts
     if any(widest is column and is_cloud(name, column) for name, column in batch.items()):
         return cloud_images(asking.array(widest)), facts
+    if widest.dim() == 2 and not widest.is_floating_point():
+        facts["tokens"] = next(name for name, column in batch.items() if column is widest)
     if widest.dim() == 3 and widest.shape[2] == 1:
         widest = widest[:, :, 0]
     flat = widest.reshape(len(rows), -1) if widest.dim() < 3 else widest
