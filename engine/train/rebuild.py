@@ -260,7 +260,7 @@ def _order(layers: Iterable[Kept], old: torch.optim.Optimizer, new: torch.optim.
     """Where each number of the new weights in one vector was in that of the old; None where not all were."""
     before = _weights(old)
     sizes = [weight.numel() for weight in before]
-    numbers = torch.arange(sum(sizes), device=before[0].device).split(sizes)
+    numbers = torch.split(torch.arange(sum(sizes), device=before[0].device), sizes)
     places = {weight: part.view_as(weight) for weight, part in zip(before, numbers, strict=True)}
     found: dict[Tensor, Tensor] = {}
     for was, now in layers:
