@@ -212,6 +212,7 @@ class Attention(nn.Module):
     # Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
 
     scale: float | None = None  # of the scores: 1 / √D
+    plain = True  # nothing is added to the scores, so that torch itself leaves out later steps
 
     def __init__(
         self,
@@ -233,7 +234,8 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None) -> Tensor:
         """`lengths` (N,) say how many steps the memory has; its first may always be read."""
         query, key, value = self.split(x, x if memory is None else memory)
-        read = self.read(query, key, value, self.added(query, key, lengths))
+        left_out = self.plain and self.causal and lengths is None and query.shape[2] == key.shape[2]
+        read = self.read(query, key, value, None if left_out else self.added(query, key, lengths))
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
@@ -250,6 +252,8 @@ class Attention(nn.Module):
         key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         times = self.heads // self.groups
+        if times == 1:
+            return query, key, value
         return query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
 
     def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -265,18 +269,19 @@ class Attention(nn.Module):
 
     def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
         """What each step reads, (N, heads, T, D)."""
-        dropout = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=self.scale)
+        dropout, causal = self.dropout if self.training else 0.0, self.causal and added is None
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, causal, scale=self.scale)
 
 
 def rotated(x: Tensor, first: int = 0) -> Tensor:
     """Queries or keys (N, heads, T, D), each pair of numbers turned by an angle that grows with its step."""
     steps, size = x.shape[2:]
-    speed = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=x.dtype) / size)
-    angle = torch.arange(first, first + steps, device=x.device, dtype=x.dtype)[:, None] * speed
-    even, odd = x[..., 0::2], x[..., 1::2]
-    turned = (even * angle.cos() - odd * angle.sin(), even * angle.sin() + odd * angle.cos())
-    return torch.stack(turned, 4).flatten(3)
+    kind = torch.promote_types(x.dtype, torch.float32)
+    speed = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=kind) / size)
+    angle = torch.arange(first, first + steps, device=x.device, dtype=kind)[:, None] * speed
+    pairs = torch.view_as_complex(x.to(kind).view(*x.shape[:3], -1, 2))
+    turned = torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle))
+    return turned.flatten(3).to(x.dtype)
 
 
 class RotaryAttention(Attention):

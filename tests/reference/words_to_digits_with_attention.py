@@ -132,6 +132,7 @@ class Attention(nn.Module):
     # Sources: Vaswani and others, 2017; groups: Shazeer, 2019; Ainslie and others, 2023.
 
     scale: float | None = None  # of the scores: 1 / √D
+    plain = True  # nothing is added to the scores, so that torch itself leaves out later steps
 
     def __init__(
         self,
@@ -153,7 +154,8 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, memory: Tensor | None = None, lengths: Tensor | None = None) -> Tensor:
         """`lengths` (N,) say how many steps the memory has; its first may always be read."""
         query, key, value = self.split(x, x if memory is None else memory)
-        read = self.read(query, key, value, self.added(query, key, lengths))
+        left_out = self.plain and self.causal and lengths is None and query.shape[2] == key.shape[2]
+        read = self.read(query, key, value, None if left_out else self.added(query, key, lengths))
         found: Tensor = self.output(read.transpose(1, 2).flatten(2))
         return found
 
@@ -163,6 +165,8 @@ class Attention(nn.Module):
         key = self.key(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         value = self.value(memory).unflatten(2, (self.groups, -1)).transpose(1, 2)
         times = self.heads // self.groups
+        if times == 1:
+            return query, key, value
         return query, key.repeat_interleave(times, 1), value.repeat_interleave(times, 1)
 
     def added(self, query: Tensor, key: Tensor, lengths: Tensor | None) -> Tensor | None:
@@ -178,13 +182,15 @@ class Attention(nn.Module):
 
     def read(self, query: Tensor, key: Tensor, value: Tensor, added: Tensor | None) -> Tensor:
         """What each step reads, (N, heads, T, D)."""
-        dropout = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(query, key, value, added, dropout, scale=self.scale)
+        dropout, causal = self.dropout if self.training else 0.0, self.causal and added is None
+        return F.scaled_dot_product_attention(query, key, value, added, dropout, causal, scale=self.scale)
 
 
 class AdditiveAttention(Attention):
     """Attention whose score is a small network of query and key: v · tanh(q + k)."""
     # Source: Bahdanau, Cho and Bengio, 2015.
+
+    plain = False
 
     def __init__(self, features: int, memory: int, heads: int = 4, **options: Any) -> None:
         super().__init__(features, memory, heads, **options)
