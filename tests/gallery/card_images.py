@@ -79,6 +79,7 @@ IMAGES = {
     "romeo-letters": Painted("next-token", "scores"),
     "word-vectors": Painted("nearest-words", "words", 1.8, state={"question": "romeo"}),
     "copying-lags": Painted("gates", "LSTM", 1.8),
+    "lstm-gates": Painted("gates", "memory", 1.8),
     "end-marks": Painted("confusion-matrix", "surprise", square=True),
     "numbers-in-words": Painted("gates", "read"),
     "seq2seq-numbers": Painted("attention-map", "attention"),

@@ -31,6 +31,7 @@ STEPS = {
     "vit-mnist": 40,
     "char-decoder": 20,
     "copying-lags": 30,
+    "lstm-gates": 30,
     "rbm-mnist": 60,
     "gan-digits": 60,
     "stacked-autoencoder": 60,
