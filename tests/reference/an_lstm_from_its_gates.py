@@ -31,42 +31,13 @@ CONFIG = Config()
 
 
 def split_at_random(n: int, *, validation: float, test: float, seed: int) -> dict[str, Tensor]:
-    """Any row into any split; `keys` are not looked at."""
+    """Any row into any split."""
     order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     held, tested = round(validation * n), round(test * n)
     return {
         "train": order[held + tested :],
         "validation": order[tested : held + tested],
         "test": order[:tested],
-    }
-
-
-def load_copying(
-    device: str,
-    *,
-    symbols: int = 8,
-    length: int = 10,
-    delay: int = 100,
-    rows: int = 4000,
-    validation: float = 0.1,
-    test: float = 0.1,
-    seed: int = 0,
-) -> dict[str, dict[str, Tensor]]:
-    """Rows as {split: {"tokens": (N, T), "answer": (N, T), "recall": (N, T)}}, T = 2 `length` + `delay`."""
-    # Source: Hochreiter and Schmidhuber, 1997; Arjovsky, Shah and Bengio, 2016.
-    draw = torch.Generator().manual_seed(seed)
-    kept = torch.randint(symbols, (rows, length), generator=draw)
-    tokens = torch.full((rows, 2 * length + delay), symbols)
-    tokens[:, :length] = kept
-    tokens[:, length + delay] = symbols + 1
-    answer = torch.full_like(tokens, symbols)
-    answer[:, length + delay :] = kept
-    recall = answer.where(answer != symbols, -100)
-    columns = {"tokens": tokens, "answer": answer, "recall": recall}
-    splits = split_at_random(rows, validation=validation, test=test, seed=seed)
-    return {
-        split: {name: values[at].to(device) for name, values in columns.items()}
-        for split, at in splits.items()
     }
 
 
@@ -187,9 +158,21 @@ def measure(model: Model, batch: dict[str, Tensor]) -> dict[str, tuple[Tensor, T
 
 def load(device: str) -> dict[str, dict[str, Tensor]]:
     """{split: {column: values}} for train, validation and test: tokens (N, 10); recall (N, 10)."""
-    splits = load_copying(device, symbols=4, length=2, delay=6, rows=2500, validation=0.1, test=0.1, seed=0)
-    used = ("tokens", "recall")
-    return {split: {name: columns[name] for name in used} for split, columns in splits.items()}
+    # Source: Hochreiter and Schmidhuber, 1997; Arjovsky, Shah and Bengio, 2016.
+    symbols, length, delay, rows, seed = 4, 2, 6, 2500, 0
+    draw = torch.Generator().manual_seed(seed)
+    kept = torch.randint(symbols, (rows, length), generator=draw)
+    tokens = torch.full((rows, 2 * length + delay), symbols)
+    tokens[:, :length] = kept
+    tokens[:, length + delay] = symbols + 1
+    answer = torch.full_like(tokens, symbols)
+    answer[:, length + delay:] = kept
+    recall = answer.where(answer != symbols, -100)
+    columns = {"tokens": tokens, "recall": recall}
+    splits = split_at_random(rows, validation=0.1, test=0.1, seed=seed)
+    return {
+        split: {name: one[at].to(device) for name, one in columns.items()} for split, at in splits.items()
+    }
 
 
 def batches(split: dict[str, Tensor], shuffle: torch.Generator | None = None) -> Iterator[dict[str, Tensor]]:
