@@ -15,6 +15,7 @@ from engine.catalogue.emitter import build
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.params import ParamSpec
 from engine.data.open.opening import open_data, open_for, readers
+from engine.data.text.token_names import TOKENISERS
 from engine.emit.loading import _call
 from engine.emit.sources.straight import Reading
 from engine.emit.sources.writers import is_written, straight
@@ -99,7 +100,8 @@ def source_of(shared: Shared, part: Part, wanted: Sequence[str], folders: Sequen
                 best = found
         if best is not None:
             return best
-    source = Lines((*part.body, ast.Expr(part.value)), shared.defined)
+    body = [one for one in part.body if not _keeps_tokens(one)]
+    source = Lines((*body, ast.Expr(part.value)), shared.defined)
     literals = constants_in([*part.body, part.value])
     tried: list[tuple[int, int, type[Data], dict[str, Value]]] = []
     for kind, start in _straight_kinds(shared, part, folders, literals):
@@ -115,6 +117,14 @@ def source_of(shared: Shared, part: Part, wanted: Sequence[str], folders: Sequen
         if best.cost == 0:
             break
     return best if best is not None and best.cost <= MOST_APART else None
+
+
+def _keeps_tokens(one: ast.stmt) -> bool:
+    """Whether a line keeps tokenisers for the procedures of a script."""
+    match one:
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+            return name == TOKENISERS
+    return False
 
 
 def data_types(shared: Shared) -> Iterator[type[Data]]:
