@@ -18,10 +18,10 @@ FOLDER = Path(__file__).parents[2] / "reference"
 MOST_LINES = 400
 # Longer than they may be, and no longer than this: what they have of ours is still too long.
 LONG = {
-    "a_decoder_letter_by_letter.py": 591,
-    "an_agent_in_a_grid_world.py": 566,
+    "a_decoder_letter_by_letter.py": 587,
+    "an_agent_in_a_grid_world.py": 561,
     "kinds_of_graphs.py": 428,
-    "words_to_digits_with_attention.py": 476,
+    "words_to_digits_with_attention.py": 482,
 }
 
 
