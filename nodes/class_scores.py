@@ -179,7 +179,7 @@ class AreaUnderRoc(RankScore):
     source = "Hanley and McNeil, 1982"
 
     def score(self) -> Expr:
-        from engine.layers.ranking import area_under_roc
+        from engine.layers.scores import area_under_roc
 
         return carried(area_under_roc)
 
@@ -197,7 +197,7 @@ class AveragePrecision(RankScore):
     source = "Salton and McGill, 1983"
 
     def score(self) -> Expr:
-        from engine.layers.ranking import average_precision
+        from engine.layers.scores import average_precision
 
         return carried(average_precision)
 

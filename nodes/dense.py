@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.axes import Axes, looked_up
-from engine.catalogue.symbols import carried, nn, without_defaults
+from engine.catalogue.params import Floats
+from engine.catalogue.symbols import carried, nn, torch, without_defaults
 from engine.catalogue.training.initialisers import init_param, init_scale_param, initialise
 from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
@@ -35,6 +36,34 @@ class Linear(Layer):
     def summary(self) -> str:
         units = f"{self.units:,} unit" + ("" if self.units == 1 else "s")
         return units if self.activation == NONE else f"{units} · {self.activation}"
+
+
+class McCullochPitts(Layer):
+    """Gives 1 where the weighted sum of its inputs reaches a threshold, else 0; it learns nothing.
+
+    Of inputs 0 and 1, weights of 1 and a threshold of 1 make OR, one of as many as there are inputs AND; a
+    weight of -1 and a threshold of 0 make NOT. Two layers of units make XOR, and any other logical function.
+    """
+
+    family = "dense"
+    title = "McCulloch-Pitts unit"
+    aliases = ("threshold", "logic", "gate", "artificial neuron", "step")
+    formula = "y = 1 where w·x ≥ θ, else 0"
+    source = "McCulloch and Pitts, 1943"
+    takes_axes = ("features",)
+    weights: Floats = param((1.0,), doc="one for each input, or one for all; negative ones inhibit")
+    threshold: float = param(1.0, label="θ", doc="the sum from which on it gives 1")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if len(self.weights) not in (1, x.features):
+            raise EmitError(f"There are {len(self.weights)} weights, but {x.features} inputs come in.")
+        alike = len(self.weights) == 1
+        weights = self.weights[0] if alike else torch.tensor(list(self.weights), device=x.device)
+        weighted = x if self.weights == (1,) else weights * x
+        return weighted.sum(-1, keepdim=True).ge(self.threshold).float()
+
+    def summary(self) -> str:
+        return f"w {', '.join(f'{one:g}' for one in self.weights)} · θ {self.threshold:g}"
 
 
 class GatedLinear(Layer):

@@ -117,3 +117,42 @@ class SupportVectors(Estimator):
     def summary(self) -> str:
         classes = f" · {self.units} classes" if self.units > 2 else ""
         return f"{self.kernel} · C {self.c:g}{classes}"
+
+
+class GaussianClasses(Estimator):
+    """Classifies by Bayes' rule: a Gaussian for each class, and how often each class occurs.
+
+    With one covariance for all classes the boundaries are straight (linear discriminant analysis), with one
+    for each they are conics (quadratic); with variances alone it is naive Bayes, which takes features for
+    independent within a class. Scores are log p(x, class); no gradient is needed.
+    """
+
+    title = "Gaussian classifier"
+    aliases = ("lda", "qda", "naive bayes", "linear discriminant analysis", "bayes classifier", "generative")
+    formula = "p(c | x) ∝ p(c) N(x; μ_c, Σ_c); shared Σ: log p(c | x) is linear in x"
+    source = "Fisher, 1936; Hastie, Tibshirani and Friedman, 2009"
+    rule_ports = (Port("target", doc="the class of each row, a whole number; only the fit reads it"),)
+    classes_at = ("target",)
+    traits = LayerTraits()
+    units: int = param(2, minimum=2, maximum=1000, label="Classes", doc="how many")
+    covariance: str = param(
+        "shared",
+        choices=("shared", "own", "diagonal"),
+        doc="shared: straight boundaries (LDA); own: curved ones (QDA); diagonal: naive Bayes",
+    )
+    shrinkage: float = param(
+        0.0, minimum=0, maximum=1, doc="r: covariances become (1 - r) Σ + r I, for few rows or equal features"
+    )
+
+    def need_target(self, made: int, target: Wire) -> None:
+        super().need_target(1, target)
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.gaussian_classes import GaussianClasses as Made
+
+        need_axes(x, self, ROW)
+        made = carried(Made)(x.features, self.units, covariance=self.covariance, shrinkage=self.shrinkage)
+        return e.module(without_defaults(made))(x)
+
+    def summary(self) -> str:
+        return f"{self.units} classes · {self.covariance} covariance"

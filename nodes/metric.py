@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.catalogue import Emitted, Emitter, Metric, Port, Wire
+from engine.catalogue import Emitted, Emitter, Metric, Port, Wire, param
 from engine.catalogue.symbols import Expr, F, carried, equal, torch, without_defaults
 from engine.catalogue.traits import Answer, LossTraits
 from engine.errors import EmitError
@@ -131,27 +131,37 @@ class MeanAbsolutePercentageError(Metric):
 class RSquared(Metric):
     """How much of the target's variance the model explains: 1 is all, 0 is no more than its mean does.
 
-    Of several targets it is the mean of their values. Below 0 a model is worse than the mean.
+    Of several targets it is the mean of their values. Below 0 a model is worse than the mean. Three forms of
+    it agree for least squares on the rows that it was fitted to, and nowhere else: only the first says how
+    good predictions are, as the second may be above 1, and the third takes no notice of scale and shift.
     """
 
     title = "R²"
-    aliases = ("coefficient of determination", "explained variance")
-    formula = "1 - Σ (x - y)² / Σ (y - mean y)²"
-    source = "Wright, 1921"
+    aliases = ("coefficient of determination", "explained variance", "correlation")
+    formula = "1 - Σ (x - y)² / Σ (y - mean y)²; or Σ (x - mean y)² / Σ (y - mean y)²; or corr(x, y)²"
+    source = "Wright, 1921; Kvålseth, 1985"
+    form: str = param(
+        "residual",
+        choices=("residual", "regression", "correlation"),
+        doc="of the errors, of the variance of the predictions, or of their correlation with the target",
+    )
 
     def emit(self, e: Emitter, prediction: Wire, target: Wire) -> Emitted:
         return self.of_means(self.means(prediction=prediction, target=target))
 
     def means(self, **wires: Wire) -> Expr:
-        from engine.layers.scores import moments
+        from engine.layers.scores import joint_moments, moments
 
         same_shapes(wires["prediction"], wires["target"])
-        return carried(moments)(wires["prediction"], numbers(wires["target"]))
+        needed = moments if self.form == "residual" else joint_moments
+        return carried(needed)(wires["prediction"], numbers(wires["target"]))
 
     def of_means(self, means: Expr) -> Expr:
-        from engine.layers.scores import explained
+        from engine.layers.scores import explained, explained_as
 
-        return carried(explained)(means)
+        if self.form == "residual":
+            return carried(explained)(means)
+        return carried(explained_as)(means, self.form)
 
 
 class MeanProbability(Metric):

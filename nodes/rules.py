@@ -55,6 +55,7 @@ class Perceptron(TaughtByRule):
     aliases = ("sign unit", "threshold", "mcculloch-pitts", "rosenblatt")
     formula = "y = sign(w·x + b); on a mistake: w += η t x, b += η t"
     source = "Rosenblatt, 1958; Novikoff, 1962"
+    shows = ("version space",)
     lr: float = param(1.0, above=0, label="Step", doc="factor on each change; any is as good from zero")
     targets: str = param(SIGNS, choices=(SIGNS, BITS), label="Answers", doc="the two answers it gives")
 

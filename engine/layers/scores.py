@@ -101,3 +101,103 @@ def explained(means: Tensor) -> Tensor:
     variance = square - mean.square()
     varies = variance > 1e-12 * square
     return torch.where(varies, 1 - error / variance.clamp(1e-300), 0.0).mean()
+
+
+def joint_moments(prediction: Tensor, target: Tensor) -> Tensor:
+    """Means over a batch (N, ...) of y, y², p, p² and p y, p predicted and y right, (5, D), as doubles."""
+    pair = (one.cpu() if one.is_mps else one for one in (prediction, target))  # which has no doubles
+    guess, right = (one.double().reshape(len(one), -1) for one in pair)
+    return torch.stack((right, right.square(), guess, guess.square(), guess * right)).mean(1)
+
+
+def explained_as(means: Tensor, form: str) -> Tensor:
+    """R² out of `joint_moments`, (): "regression" is Σ (p - mean y)² / Σ (y - mean y)², else corr(p, y)².
+
+    It is the mean over the targets; 0 for one that never varies, or is predicted as a constant.
+    """
+    mean, square, level, power, product = means
+    variance, spread = square - mean.square(), power - level.square()
+    if form == "regression":
+        found = (power - 2 * mean * level + mean.square()) / variance.clamp_min(1e-300)
+    else:
+        found = (product - mean * level).square() / (variance * spread).clamp_min(1e-300)
+        variance = torch.where(spread > 1e-12 * power, variance, 0.0)
+    return torch.where(variance > 1e-12 * square, found, 0.0).mean()
+
+
+def area_under_roc(
+    scores: Tensor,
+    target: Tensor,
+    average: str = "macro",
+    only: int | None = None,
+    ignored: int | None = None,
+) -> Tensor:
+    """How often one of a class scores higher than one that isn't, (), ties by half: the area under the ROC.
+
+    Scores and `target` are as in `decisions`, what is averaged as in `averaged`; NaN where there is no pair.
+    """
+    scores, yes, no = decisions(scores, target, ignored, average == "micro" and only is None)
+    below, up_to = ranks(scores, no)
+    pairs = yes.sum(-1) * no.sum(-1)
+    return averaged((yes * (below + up_to)).sum(-1) / (2 * pairs), yes.sum(-1), average, only)
+
+
+def average_precision(
+    scores: Tensor,
+    target: Tensor,
+    average: str = "macro",
+    only: int | None = None,
+    ignored: int | None = None,
+) -> Tensor:
+    """The mean precision at the scores of all that are of a class, (); arguments are as in `area_under_roc`.
+
+    It is the sum over the thresholds of precision times what recall gains there.
+    """
+    scores, yes, no = decisions(scores, target, ignored, average == "micro" and only is None)
+    found = yes.sum(-1, keepdim=True) - ranks(scores, yes)[0]
+    wrong = no.sum(-1, keepdim=True) - ranks(scores, no)[0]
+    precision = found / (found + wrong).clamp(1)
+    return averaged((yes * precision).sum(-1) / yes.sum(-1), yes.sum(-1), average, only)
+
+
+def decisions(
+    scores: Tensor, target: Tensor, ignored: int | None, together: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores (K, n) of K decisions as doubles, and 1 where the answer is yes, and where it is no.
+
+    Where `target` is bool, it has the shape of the scores, and a matrix has a decision a column. Else it has
+    classes (N, ...) for scores (N, ..., C), each against the rest, of two the second; places of class -100 or
+    `ignored` count nothing. `together` makes one decision of all.
+    """
+    if scores.is_mps:  # which has no doubles
+        scores, target = scores.cpu(), target.cpu()
+    scores = scores.double()
+    if target.dtype == torch.bool:
+        columns = scores.shape[-1] if scores.dim() == 2 else 1
+        scores, right = (one.reshape(-1, columns).T for one in (scores, target))
+        there = torch.ones_like(right)
+    else:
+        scores = scores.flatten(0, -2).T
+        right = F.one_hot(target.flatten().clamp(0), len(scores)).T > 0
+        there = counting(target, ignored).flatten().expand_as(right)
+        if len(scores) == 2:
+            scores, right, there = scores[1:], right[1:], there[1:]
+    if together:
+        scores, right, there = (one.reshape(1, -1) for one in (scores, right, there))
+    return scores.contiguous(), (right & there).double(), (~right & there).double()
+
+
+def ranks(scores: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """The sum of weights (K, n) of scores below each of (K, n), and of those up to it."""
+    ordered, order = scores.sort(-1)
+    sums = F.pad(weights.gather(-1, order).cumsum(-1), (1, 0))
+    below, up_to = (torch.searchsorted(ordered, scores, right=right) for right in (False, True))
+    return sums.gather(-1, below), sums.gather(-1, up_to)
+
+
+def averaged(values: Tensor, there: Tensor, average: str, only: int | None) -> Tensor:
+    """The value of class `only`, or the mean over those that have one, (); "weighted" by those `there`."""
+    if only is not None:
+        return values[only if len(values) > 1 else 0]
+    weights = (there if average == "weighted" else torch.ones_like(there)) * ~values.isnan()
+    return (values.nan_to_num() * weights).sum() / weights.sum()

@@ -46,7 +46,7 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
     "GroupNorm": {"groups": 2},
     "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares", "GaussianProcess")},
-    "SupportVectors": {"units": 3},
+    **{one: {"units": 3} for one in ("SupportVectors", "GaussianClasses")},
 }
 # The file that a node type of a person's own data is tried with, opened as the window opens it.
 FILES = Path(__file__).parents[1] / "data_files"
@@ -65,7 +65,7 @@ OPENED: Mapping[str, str] = {
 # Types whose package is an extra that is not installed here.
 LACKING = () if find_spec("gymnasium") else ("Gymnasium",)
 EVERYTHING = 100_000  # as batch: one step an epoch
-OF_CLASSES = ("SupportVectors",)  # rules that are taught classes and not numbers
+OF_CLASSES = ("SupportVectors", "GaussianClasses")  # rules that are taught classes and not numbers
 
 
 def opened(type_id: str) -> Mapping[str, Value]:

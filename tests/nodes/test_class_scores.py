@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from sklearn import metrics
+from sklearn.linear_model import LinearRegression, Ridge
 from torch import Tensor
 
 from engine.document.plan import Plan
@@ -173,3 +175,25 @@ def test_ranks_of_each_class_against_the_rest(type_id: str) -> None:
     pixels = scores.view(20, 10, 5).movedim(-1, 1)[..., None]
     wanted = RANKED[type_id](right[there] == 2, probabilities[there, 2])
     assert measured(type_id, {"only": 2}, pixels, goal) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_three_forms_of_r_squared_agree_for_least_squares_on_its_own_rows_alone() -> None:
+    draw = torch.Generator().manual_seed(3)
+    x = torch.randn(90, 2, generator=draw, dtype=torch.double)
+    y = 5 + x @ torch.tensor([[1.0], [-2.0]], dtype=torch.double) + torch.randn(90, 1, generator=draw)
+    seen, new = slice(0, 60), slice(60, 90)
+    line = LinearRegression().fit(x[seen], y[seen])
+    shrunk = Ridge(alpha=40.0).fit(x[seen], y[seen])
+    for model, rows, agree in ((line, seen, True), (line, new, False), (shrunk, seen, False)):
+        guess, right = torch.from_numpy(model.predict(x[rows])).view(-1, 1), y[rows]
+        forms = [
+            measured("RSquared", {"form": form}, guess, right)
+            for form in ("residual", "regression", "correlation")
+        ]
+        wanted = [
+            metrics.r2_score(right, guess),
+            float((guess - right.mean()).square().sum() / (right - right.mean()).square().sum()),
+            np.corrcoef(guess.flatten(), right.flatten())[0, 1] ** 2,
+        ]
+        assert forms == pytest.approx(wanted, abs=1e-7)
+        assert (max(forms) - min(forms) < 1e-6) == agree

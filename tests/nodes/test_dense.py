@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
-from tests.nodes.values import built, close
+from tests.nodes.values import built, close, through
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -42,3 +44,17 @@ def test_a_filler_outside_the_table_is_said_to_be() -> None:
         "Embedding", {"entries": 5, "padding": 5}, {"x": Signature((3,), "int64")}
     )
     assert facts.problem is not None and facts.problem.message == "The filler is entry 5, but the last is 4."
+
+
+@pytest.mark.parametrize(
+    ("params", "answers"),
+    [
+        ({"threshold": 2.0}, [0, 0, 0, 1]),  # AND
+        ({}, [0, 1, 1, 1]),  # OR
+        ({"weights": (1.0, -1.0)}, [0, 0, 1, 0]),  # the first, unless the second inhibits it
+        ({"weights": (-1.0,), "threshold": 0.0}, [1, 0, 0, 0]),  # NOR
+    ],
+)
+def test_units_of_mcculloch_and_pitts_are_gates(params: dict[str, Any], answers: list[int]) -> None:
+    rows = torch.tensor([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    assert through("McCullochPitts", params, rows)[:, 0].tolist() == answers

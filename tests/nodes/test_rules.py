@@ -22,7 +22,7 @@ def constructed(type_id: str, params: dict[str, object] | None = None, *shape: i
 
 def test_the_layers_with_a_rule() -> None:
     found = {one.type_id for one in BEARERS}
-    fitted = {"LeastSquares", "GaussianProcess", "SupportVectors"}
+    fitted = {"LeastSquares", "GaussianProcess", "SupportVectors", "GaussianClasses"}
     mixture = {"Means", "Covariances", "MixingWeights", "Responsibilities"}
     assert found == {"Perceptron", "DeltaRule", "Hopfield", "RBM", "Oja", *mixture, *fitted}
     assert {one.type_id for one in BEARERS if one.fits_all} == fitted

@@ -1,4 +1,4 @@
-"""What a threshold on the probability does: hits, misses, false alarms, and where it stands on the curves."""
+"""What a threshold on the probability does: hits, misses, false alarms, what they cost, and the curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from engine.feed.feed import Snapshot
 from engine.look.predictions import scores
 
 STEPS = 1000
-CHARTS_FROM = 210  # pixels of height that leave room for the curves
+MISSES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # what a miss costs beside a false alarm
+EQUAL = MISSES.index(1.0)
+WORDS = 78  # pixels of width for what a slider sets
+CHARTS_FROM = 235  # pixels of height that leave room for the curves
 
 
 class CountsTable(Plot):
@@ -86,7 +89,7 @@ class CountsTable(Plot):
 @view_kind(
     "threshold",
     "Threshold",
-    "Set the probability from which the prediction is yes, and see hits, misses and false alarms.",
+    "Set the probability from which the prediction is yes, and see hits, misses, false alarms and cost.",
     "Answers",
     answers_with_classes,
     rank=15,
@@ -94,7 +97,7 @@ class CountsTable(Plot):
 class Threshold(OneProbe):
     """A slider over the probability of yes, or of one class against the rest."""
 
-    card_size = (380, 300)
+    card_size = (460, 330)
     takes = "answers"
 
     def __init__(self, subject: Subject, parent: QWidget | None = None) -> None:
@@ -111,17 +114,31 @@ class Threshold(OneProbe):
         self.slider.valueChanged.connect(self._moved)
         self._value = label("0.500", "mono")
         self._value.setFixedWidth(44)
+        self.miss = QSlider(Qt.Orientation.Horizontal)
+        self.miss.setObjectName("missSlider")
+        self.miss.setRange(0, len(MISSES) - 1)
+        self.miss.setValue(EQUAL)
+        self.miss.setToolTip("What a miss costs; a false alarm costs 1")
+        self.miss.valueChanged.connect(self._priced)
+        self._price = label("1", "mono")
+        self._price.setFixedWidth(44)
         self.counts = CountsTable()
         self.counts.setFixedHeight(60)
-        self.roc, self.recall = Chart(), Chart()
+        self.roc, self.recall, self.cost = Chart(), Chart(), Chart()
         charts = QHBoxLayout()
         charts.setSpacing(8)
         charts.addWidget(self.roc)
         charts.addWidget(self.recall)
+        charts.addWidget(self.cost)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(6)
-        column.addLayout(dial("yes from", self.slider, self._value))
+        dials = dial("yes from", self.slider, self._value), dial("a miss costs", self.miss, self._price)
+        for one in dials:
+            word = one.itemAt(0)
+            if word is not None and (shown := word.widget()) is not None:
+                shown.setMinimumWidth(WORDS)  # so that both sliders begin at the same place
+            column.addLayout(one)
         column.addWidget(self.counts)
         column.addLayout(charts, 1)
         self._room = True
@@ -158,10 +175,11 @@ class Threshold(OneProbe):
             )
             curve = scores.precision_recall(positive, probability)
             self._curve(self.recall, curve, ("recall", "precision"), counts.recall, counts.precision)
+        cost = self._cost(positive, probability)
         name = self._names[self._class]
         words = f"{counts.accuracy:.1%} right".replace("%", " %")
         total = count_words(len(probability), snapshot.extra["total"])
-        self.set_note(f"yes: {name} · {words} · {total}")
+        self.set_note(f"yes: {name} · {words} · {cost} · {total}")
 
     def _curve(self, chart: Chart, curve: scores.Curve, axes: tuple[str, str], x: float, y: float) -> None:
         thin = scores.thinned(curve)
@@ -172,6 +190,27 @@ class Threshold(OneProbe):
         chart.show_layers(
             Frame((-0.02, 1.02), (-0.02, 1.02), *axes, x_scale="fraction", y_scale="fraction"), layers
         )
+
+    def _cost(self, positive: np.ndarray, probability: np.ndarray) -> str:
+        """Draws the mean cost at every threshold; says what it is at this one, and where it is least."""
+        at = np.linspace(0, 1, STEPS + 1)
+        found = scores.costs(positive, probability, at, MISSES[self.miss.value()])
+        here, best = self.slider.value(), int(found.argmin())
+        if self._room:
+            layers: list[Layer] = [
+                Curve(at, found, of_class(self._class), 1.8),
+                Marks(at[[best]], found[[best]], "good", "diamond", 9, True),
+                Marks(at[[here]], found[[here]], "text", "circle", 9, True),
+            ]
+            high = float(found.max()) * 1.05 or 1.0
+            self.cost.show_layers(
+                Frame((-0.02, 1.02), (0, high), "threshold", "mean cost", x_scale="fraction"), layers
+            )
+        return f"cost {found[here]:.3f}, least {found[best]:.3f} from {at[best]:.3f}"
+
+    def _priced(self, value: int) -> None:
+        self._price.setText(f"{MISSES[value]:g}")
+        self._show()
 
     def _moved(self, value: int) -> None:
         self._value.setText(f"{self.threshold:.3f}")
@@ -184,6 +223,7 @@ class Threshold(OneProbe):
             self._room = room
             self.roc.setVisible(room)
             self.recall.setVisible(room)
+            self.cost.setVisible(room)
             self._show()
 
     def table(self) -> Table | None:
@@ -202,8 +242,9 @@ class Threshold(OneProbe):
         self._show()
 
     def state(self) -> dict[str, object]:
-        return {"class": self._class, "threshold": self.slider.value()}
+        return {"class": self._class, "threshold": self.slider.value(), "miss": self.miss.value()}
 
     def restore(self, state: Mapping[str, object]) -> None:
         self._class = index_of(state.get("class"), 1, 10_000)
         self.slider.setValue(index_of(state.get("threshold"), STEPS // 2, STEPS + 1))
+        self.miss.setValue(index_of(state.get("miss"), EQUAL, len(MISSES)))

@@ -145,6 +145,18 @@ def at_threshold(positive: NDArray[Any], scores: NDArray[Any], threshold: float)
     )
 
 
+def costs(positive: NDArray[Any], scores: NDArray[Any], thresholds: Numbers, miss: float = 1.0) -> Numbers:
+    """The mean cost of an answer at each threshold, where a false alarm costs 1 and a miss costs `miss`.
+
+    With right probabilities it is least at 1 / (1 + miss) (Elkan, 2001).
+    """
+    yes, values = positive.astype(bool), scores.astype(float)
+    missed = np.searchsorted(np.sort(values[yes]), thresholds)
+    alarms = np.count_nonzero(~yes) - np.searchsorted(np.sort(values[~yes]), thresholds)
+    mean: Numbers = (miss * missed + alarms) / max(len(yes), 1)
+    return mean
+
+
 def calibration(confidence: NDArray[Any], correct: NDArray[Any], bins: int = 10) -> Calibration:
     """How often answers `(n,)` of each confidence in 0..1 were correct."""
     edges = np.linspace(0, 1, bins + 1)

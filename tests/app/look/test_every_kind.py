@@ -41,6 +41,7 @@ NETWORKS = (
     "digits-augmented",
     "dqn-grid",
     "vit-mnist",
+    "perceptron-gates",
 )
 
 

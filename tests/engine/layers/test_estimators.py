@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
+from engine.layers.gaussian_classes import GaussianClasses
 from engine.layers.gaussian_process import GaussianProcess
 from engine.layers.support_vectors import SupportVectors
 
@@ -115,3 +121,27 @@ def test_what_was_fitted_is_stored_as_plain_numbers() -> None:
     fitted.fit(x, y)
     empty.load_state_dict(fitted.state_dict())
     assert torch.equal(fitted(x)[0], empty(x)[0]) and torch.equal(fitted(x)[1], empty(x)[1])
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("covariance", "shrinkage", "other"),
+    [
+        ("shared", 0.0, LinearDiscriminantAnalysis()),
+        ("own", 0.0, QuadraticDiscriminantAnalysis()),
+        ("own", 0.3, QuadraticDiscriminantAnalysis(reg_param=0.3)),
+        ("diagonal", 0.0, GaussianNB()),
+    ],
+)
+def test_gaussian_classes_are_those_of_scikit_learn(covariance: str, shrinkage: float, other: Any) -> None:
+    x, label = clouds(3, 90)
+    x, label = x[:80] @ torch.tensor([[1.0, 0.4], [0.0, 0.7]]), label[:80]  # not as many of each
+    made = GaussianClasses(2, 3, covariance, shrinkage)
+    found = made.fit(x, label)
+    other.fit(x.numpy(), label.numpy())
+    wanted = other.predict_proba(x.numpy())
+    assert made(x).softmax(1).numpy() == pytest.approx(wanted, abs=1e-5)
+    assert float(found["loss"]) == pytest.approx(log_loss(label.numpy(), wanted), abs=1e-5)
+    if isinstance(other, GaussianNB):  # it knows the density, too
+        wanted = other.predict_joint_log_proba(x.numpy())
+        assert made(x).numpy() == pytest.approx(wanted, abs=1e-4)

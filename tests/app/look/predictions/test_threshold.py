@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from sklearn.metrics import confusion_matrix
 
 from app.charts.chart import Chart, Marks
 from app.look.base import Subject
@@ -35,7 +36,7 @@ def test_the_counts_at_one_half(shaped: Workspace) -> None:
     assert tuple(view.counts.counts) == (3, 1, 3, 1)
     assert marked(view.roc) == (0.25, 0.75)
     assert marked(view.recall) == (0.75, 0.75)
-    assert view.note == "yes: yes · 75.0 % right · 8 held out examples"
+    assert view.note == "yes: yes · 75.0 % right · cost 0.250, least 0.125 from 0.401 · 8 held out examples"
 
 
 def test_moving_the_slider(shaped: Workspace) -> None:
@@ -55,7 +56,7 @@ def test_the_other_class_counts_as_yes(shaped: Workspace) -> None:
     view.restore({"class": 0, "threshold": 700})
     view.draw({Probe("n3", "answers"): view._found})
     assert tuple(view.counts.counts) == (2, 0, 4, 2)
-    assert view.state() == {"class": 0, "threshold": 700}
+    assert view.state() == {"class": 0, "threshold": 700, "miss": 3}
 
 
 def test_small_views_keep_the_numbers(shaped: Workspace) -> None:
@@ -63,3 +64,14 @@ def test_small_views_keep_the_numbers(shaped: Workspace) -> None:
     image = painted(view, 300, 160)
     assert not view.roc.isVisible() and view.counts.isVisible()
     assert (image != image[0, 0]).any()
+
+
+def test_a_miss_that_costs_more_asks_for_a_lower_threshold(shaped: Workspace) -> None:
+    view = drawn(shaped)
+    view.restore({"class": 1, "threshold": 500, "miss": 5})  # five times as much
+    curve, best, here = view.cost.layers
+    for at, cost in zip(curve.x[::100], curve.y[::100], strict=True):
+        _, alarms, missed, _ = confusion_matrix(RIGHT, at <= YES).ravel()
+        assert cost == pytest.approx((alarms + 5 * missed) / 8)
+    assert here.y[0] == pytest.approx(6 / 8)
+    assert best.x[0] < 0.45 < here.x[0] and best.y[0] == pytest.approx(1 / 8) == curve.y.min()
