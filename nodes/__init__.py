@@ -43,7 +43,7 @@ from nodes.data import drawn as data_drawn
 from nodes.data import sets as data
 from nodes.data import synthetic as data_synthetic
 from nodes.data import synthetic_sets as data_synthetic_sets
-from nodes.sequences import attention, recurrent, text_layers
+from nodes.sequences import attention, ctc, recurrent, text_layers
 
 __all__ = ["advice"]  # its rules register themselves
 
@@ -88,6 +88,7 @@ for _module in (  # in this order in the palette
     merge,
     likelihood,
     loss,
+    ctc,
     metric,
     class_scores,
     ports,

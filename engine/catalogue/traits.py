@@ -134,7 +134,8 @@ class LossTraits:
     or a yes. `trains`: the adversary whose loss it is. `saturates`: the parameter and its value with which a
     generator's loss loses its slope where the discriminator is sure. `mean_probability`: a metric is the mean
     of what its scores stand for. `unpaired`: it compares what comes in as wholes, so that no row of one input
-    belongs to a row of another.
+    belongs to a row of another. `blank`: of a loss of labels along a sequence the parameter that
+    names the label of steps at which none begins.
     """
 
     answers: Answer = Answer.VALUES
@@ -144,3 +145,4 @@ class LossTraits:
     saturates: tuple[str, str] | None = None
     mean_probability: bool = False
     unpaired: bool = False
+    blank: str = ""

@@ -10,6 +10,7 @@ import torch
 
 from engine.catalogue.emitter import NodeCode, Pattern
 from engine.catalogue.symbols import evaluate
+from engine.shapes import meta_kernels  # noqa: F401 (registers sizes)
 from engine.shapes.signatures import Signature
 
 BATCH = 97  # a prime that no layer is likely to have as a size, so that the batch axis is recognised

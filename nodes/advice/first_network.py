@@ -1,7 +1,8 @@
 """A first network for a data source: what its columns call for, small enough to train at once.
 
-Dense layers for numbers, convolutions for images, an LSTM for sequences, a shared layer and the largest for
-sets of points (Qi and others, 2017), graph convolutions for graphs (Kipf and Welling, 2017).
+Dense layers for numbers, convolutions for images, an LSTM for sequences, which reads both ways where labels
+stand along them (Graves and others, 2006), a shared layer and the largest for sets of points (Qi and others,
+2017), graph convolutions for graphs (Kipf and Welling, 2017).
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def _body(sketch: Sketch, data: Data, target: Column) -> Column | None:
     elif len(entry.shape) == 2 and mask is not None and mask.shape == entry.shape[:1]:
         _points(sketch, units)
     elif len(entry.shape) == 2:
-        _series(sketch, target, units)
+        _series(sketch, units, each=_aligned(entry, target))
     else:
         _dense(sketch, entry, units)
     if not target.classes and len(target.shape) > 1 and sketch.steps[-1].type_id == "Linear":
@@ -173,10 +174,16 @@ def _tokens(sketch: Sketch, entry: Column, target: Column, units: int, mask: Col
     sketch.add("Linear", "out", {"units": units})
 
 
-def _series(sketch: Sketch, target: Column, units: int) -> None:
-    sketch.add("LSTM", "lstm", {"hidden": 32})
-    sketch.steps[-1].out = "h"
+def _series(sketch: Sketch, units: int, each: bool) -> None:
+    """An answer behind the last step, or at `each`, which then reads both ways."""
+    sketch.add("LSTM", "lstm", {"hidden": 32, "both_ways": True} if each else {"hidden": 32})
+    sketch.steps[-1].out = "output" if each else "h"
     sketch.add("Linear", "out", {"units": units})
+
+
+def _aligned(entry: Column, target: Column) -> bool:
+    """Whether the target is labels along a sequence at places that nobody has marked."""
+    return bool(target.classes and target.ragged and entry.ragged) and entry.ragged != target.ragged
 
 
 def _points(sketch: Sketch, units: int) -> None:
@@ -220,8 +227,11 @@ def _drawn(project: Project, sketch: Sketch, entry: Column, target: Column) -> A
     if target.classes or target.yes_no:
         ends = ("BCEWithLogits" if target.yes_no else "CrossEntropy", "Accuracy")
         words = ("cross-entropy", "accuracy")
+    ports = ("prediction", "target")
+    if _aligned(entry, target):
+        ends, words, ports = ("CTC", "LabelErrorRate"), ("ctc", "label errors"), ("scores", "labels")
     for row, (type_id, name) in enumerate(zip(ends, words, strict=True)):
         node = place(type_id, name, {}, len(sketch.steps) + 1, row)
-        links.append(Link(before, port, node.id, "prediction"))
-        links.append(Link(sketch.data, target.name, node.id, "target"))
+        links.append(Link(before, port, node.id, ports[0]))
+        links.append(Link(sketch.data, target.name, node.id, ports[1]))
     return AddNodes(tuple(nodes), tuple(links))

@@ -273,3 +273,33 @@ class RandomGraphs(Made):
 
     def summary(self) -> str:
         return f"{self.rows:,} graphs · {self.fewest} to {self.most} nodes"
+
+
+class DigitRows(Made):
+    """Handwritten digits side by side as columns of ink from left to right: a number to read."""
+
+    title = "Rows of digits"
+    aliases = ("ctc", "handwriting", "ocr", "transcribe", "digits", "toy")
+    source = "Alpaydin and Kaynak, 1998, put side by side"
+    loader = "engine.data.sets.digit_rows:load_digit_rows"
+    fewest: int = argument(minimum=1, maximum=20, label="Fewest digits", doc="of a row")
+    most: int = argument(minimum=1, maximum=20, label="Most digits", doc="of a row; shorter ones are padded")
+    gap: int = argument(minimum=0, maximum=20, label="Widest gap", doc="empty columns before a digit at most")
+    rows: int = ROWS
+
+    def columns(self) -> tuple[Column, ...]:
+        wide, names = self.most * (8 + self.gap), ("nothing", *DIGITS)
+        return (
+            Column("columns", (wide, 8), axes=SEQUENCE, doc="of ink, from left to right", ragged="columns"),
+            Column("width", (), "int64", doc="how many columns the row has", lengths_of="columns"),
+            Column("labels", (self.most,), "int64", names, doc="1 more than each digit", ragged="labels"),
+            Column("count", (), "int64", doc="how many digits the row has", lengths_of="labels"),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        if self.fewest > self.most:
+            raise ParamError(f"Fewest digits is at most {self.most}, the most digits; not {self.fewest}.")
+        return super().emit(e)
+
+    def summary(self) -> str:
+        return f"{self.rows:,} rows · {self.fewest} to {self.most} digits"

@@ -23,7 +23,9 @@ from engine.document.plan import Choice, Fit, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
+from tests.gallery.read_off import READ_OFF, read_off
 from tests.gallery.unpooled import unpooled
+from tests.gallery.worlds import in_world
 
 # Where a layer is tried: data, the column it reads, the column to predict, a layer in between or none.
 GROUNDS = (
@@ -97,6 +99,8 @@ def _recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
             yield from _layers(catalogue, node_type)
         elif node_type.type_id in LACKING:
             continue
+        elif node_type.type_id in READ_OFF:
+            yield node_type.type_id, read_off(plan())
         elif node_type.kind == "data":
             yield node_type.type_id, _data(node_type)
         elif node_type.kind == "transform":
@@ -169,7 +173,7 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
         yield node_type.type_id, _set(node_type)
         return
     if {"action", "reward"} & ports:
-        yield node_type.type_id, _in_world(made)
+        yield node_type.type_id, in_world(made, plan())
         return
     for port in made.outputs():
         name = node_type.type_id if port.name == "output" else f"{node_type.type_id} {port.name}"
@@ -315,27 +319,6 @@ def _set(node_type: type[NodeType]) -> Project:
         Link("n2", "output", "n3", "x"),
         Link("n3", "output", "n4", "prediction"),
         Link("n1", "label", "n4", "target"),
-    ]
-    return _project(nodes, links)
-
-
-def _in_world(made: NodeType) -> Project:
-    """A layer behind one that values the actions of an agent."""
-    nodes = [
-        Node("n1", "GridWorld"),
-        Node("n2", "Linear", params={"units": 4}),
-        Node("n3", made.type_id, "tried"),
-        Node("n4", "Linear", params={"units": 1}),
-        Node("n5", "MSE"),
-    ]
-    values = {"x", "choose"}
-    links = [
-        Link("n1", "state", "n2", "x"),
-        *(Link("n2", "output", "n3", port.name) for port in made.inputs() if port.name in values),
-        *(Link("n1", port.name, "n3", port.name) for port in made.inputs() if port.name not in values),
-        Link("n3", "output", "n4", "x"),
-        Link("n4", "output", "n5", "prediction"),
-        Link("n1", "reward", "n5", "target"),
     ]
     return _project(nodes, links)
 

@@ -45,6 +45,7 @@ GRAPHS = [
     {**PADDED, "edges": EDGES},
 ]
 STEPS = Signature((5, 12))
+ALONG = {"scores": STEPS, "labels": Signature((3,), "int64")}
 VALUES, NUMBER = Signature((4,)), Signature((1,))  # of actions, and what one of them earned
 ARRIVING = {
     "MaxUnpool2d": [
@@ -63,6 +64,8 @@ ARRIVING = {
         {"x": STEPS, "memory": Signature((7, 6))},
         {"x": STEPS, "memory": Signature((5, 12))},
     ],
+    "CTC": [ALONG],
+    "LabelErrorRate": [ALONG],
     "NeighbourSum": GRAPHS,
     "GraphConvolution": GRAPHS,
     "GraphReadout": [{"nodes": NODES, "sizes": Signature((), "int64")}, {"nodes": NODES, "sizes": NODES}],
@@ -195,7 +198,8 @@ def test_every_parameter_says_something_in_the_code_or_the_data(node_type: type[
         if issubclass(node_type, Layer):
             params, arriving = attempt(node_type, choose)
         else:
-            params, arriving = {}, {port.name: Signature((3,)) for port in node_type.ports_in}
+            usual = {port.name: Signature((3,)) for port in node_type.ports_in}
+            params, arriving = {}, dict(ARRIVING.get(node_type.type_id, [usual])[0])
             if node_type.kind in ("data", "transform"):  # what one field says may hang on another
                 params = {**OPENED_AS.get(node_type.type_id, {}), **some_of(node_type, choose)}
             if node_type.kind == "transform" and choose.random() < 0.5:
