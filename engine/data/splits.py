@@ -38,9 +38,9 @@ def stratified_split(labels: Tensor, validation: float, test: float, seed: int) 
     return {"train": rest[kept], "validation": rest[held], "test": tested}
 
 
-def standardised(values: Tensor, train: Tensor) -> Tensor:
-    """`values` (N, D) in standard deviations from the mean, both of the `train` rows alone."""
-    mean, deviation = values[train].mean(0), values[train].std(0, correction=0)
+def standardised(values: Tensor, training: Tensor) -> Tensor:
+    """`values` (N, D) in standard deviations from the mean, both of the `training` rows alone."""
+    mean, deviation = values[training].mean(0), values[training].std(0, correction=0)
     return (values - mean) / torch.where(deviation > 1e-12, deviation, 1.0)
 
 

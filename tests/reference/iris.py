@@ -85,8 +85,8 @@ def load(device: str) -> dict[str, dict[str, Tensor]]:
     values, target = datasets.load_iris(return_X_y=True)
     features, species = torch.tensor(values).double(), torch.tensor(target).double()
     rows = stratified_split(species, validation=0.2, test=0.2, seed=0)
-    train = rows["train"]
-    mean, deviation = features[train].mean(0), features[train].std(0, correction=0)
+    training = rows["train"]
+    mean, deviation = features[training].mean(0), features[training].std(0, correction=0)
     features = (features - mean) / torch.where(deviation > 1e-12, deviation, 1.0)
     columns = {"features": features.float(), "species": species.long()}
     return {split: {name: one[at].to(device) for name, one in columns.items()} for split, at in rows.items()}

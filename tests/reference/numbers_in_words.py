@@ -175,9 +175,9 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     rows = split_at_random(len(left), validation=0.2, test=0.2, seed=0)
     if not all(len(at) for at in rows.values()):
         raise SystemExit("There are too few rows for three splits: has the data changed?")
-    train = rows["train"].tolist()
-    made = learned_words([left[row] for row in train], 40)
-    target = learned_words([right[row] for row in train], 16)
+    training = rows["train"].tolist()
+    made = learned_words([left[row] for row in training], 40)
+    target = learned_words([right[row] for row in training], 16)
     tokens, mask, lengths = filled_up([made.ids(one) for one in left], 8, False)
     whole, _, _ = filled_up([target.ids(one) for one in right], 6, True)
     columns = {"source": tokens, "source_length": lengths, "next": whole[:, 1:]}

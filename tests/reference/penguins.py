@@ -107,16 +107,16 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     rows = split_by_class(len(table), keys, validation=0.2, test=0.2, seed=0)
     if not all(len(at) for at in rows.values()):
         raise SystemExit("There are too few rows for three splits: has the data changed?")
-    train = rows["train"].numpy()
+    training = rows["train"].numpy()
     features = []
     for column in table.drop("species").iter_columns():
         kind = column.dtype
         values = column.to_physical().to_numpy()
         if isinstance(kind, pl.Enum):
             hot = values[:, None] == np.arange(len(kind.categories))
-            features.append(hot & hot[train].any(0))  # zeros for a class that no training row has
+            features.append(hot & hot[training].any(0))  # zeros for a class that no training row has
         else:
-            known = values[train]
+            known = values[training]
             unit = known.std()
             features.append((values - known.mean()) / (unit if unit > 1e-12 else 1.0))
     columns = {"features": torch.from_numpy(np.column_stack(features).astype(np.float32)), "species": keys}

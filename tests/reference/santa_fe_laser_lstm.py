@@ -102,8 +102,8 @@ def load(folder: Path, device: str) -> dict[str, dict[str, Tensor]]:
     lag = 50
     readings = read_laser(folder)
     trained = 1000 - round(1000 * 0.1)
-    train = readings[:trained]
-    mean, deviation = train.mean().item(), train.std(correction=0).item()
+    training = readings[:trained]
+    mean, deviation = training.mean().item(), training.std(correction=0).item()
     windows = ((readings - mean) / deviation).float().unfold(0, lag + 1, 1)  # row i: readings i to i + lag
     held, tested = trained - lag, 1000 - lag
     parts = {"train": windows[:held], "validation": windows[held:tested], "test": windows[tested:]}

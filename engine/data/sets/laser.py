@@ -28,9 +28,9 @@ def santa_fe_scale(folder: Path, *, validation: float = 0.1) -> tuple[float, flo
     return scale_of(read_laser(folder)[: 1000 - round(1000 * validation)])
 
 
-def scale_of(train: Tensor) -> tuple[float, float]:
+def scale_of(training: Tensor) -> tuple[float, float]:
     """Mean and standard deviation of readings."""
-    return train.mean().item(), train.std(correction=0).item()
+    return training.mean().item(), training.std(correction=0).item()
 
 
 def load_santa_fe(

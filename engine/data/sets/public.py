@@ -20,13 +20,13 @@ def load_idx_images(
 
     {split: {"image": (N, 1, 28, 28) in 0..1, target: (N,)}}; images are made into floats batch by batch.
     """
-    train = idx_levels(folder / "train-images-idx3-ubyte.gz", (28, 28))
+    training = idx_levels(folder / "train-images-idx3-ubyte.gz", (28, 28))
     test = idx_levels(folder / "t10k-images-idx3-ubyte.gz", (28, 28))
     labels = {
         "train": {target: idx_levels(folder / "train-labels-idx1-ubyte.gz", ())},
         "test": {target: idx_levels(folder / "t10k-labels-idx1-ubyte.gz", ())},
     }
-    images = {"train": train[:, None], "test": test[:, None]}
+    images = {"train": training[:, None], "test": test[:, None]}
     return split_images(images, labels, {target: classes}, device, validation, seed)
 
 

@@ -42,7 +42,7 @@ for column in $inputs:
 
 FILLED = """
 lost = np.isnan(values)
-known = values[train][~lost[train]]
+known = values[training][~lost[training]]
 if isinstance(column.dtype, pl.Enum):  #? both
     values = np.where(lost, np.bincount(known.astype(np.int64), minlength=1).argmax(), values)  #? both
 else:  #? both
@@ -53,11 +53,11 @@ values = np.where(lost, np.$average(known) if len(known) else 0.0, values)  #? o
 
 HOT = """
 hot = values[:, None] == np.arange(len(kind.categories))
-features.append(hot & hot[train].any(0))  # zeros for a class that no training row has
+features.append(hot & hot[training].any(0))  # zeros for a class that no training row has
 """
 
 SCALED = """
-known = values[train]
+known = values[training]
 unit = $unit
 $target(values - known.$middle()) / (unit if unit > 1e-12 else 1.0)$end
 """
@@ -164,8 +164,8 @@ def _columns(reading: Reading, cells: Sequence[Cell], lines: list[Statement]) ->
                 )
         if f"{port} as number" in wanted and one.kind == "yes-no":
             columns[f"{port} as number"] = f"{_cell(one)}.to_physical().cast(pl.Float32).to_torch()[:, None]"
-    fitted = any("[train]" in one.plain for one in walked([*body, *scaled]))
-    lines = [*lines, *(tree('train = rows["train"].numpy()') if fitted else []), *body]
+    fitted = any("[training]" in one.plain for one in walked([*body, *scaled]))
+    lines = [*lines, *(tree('training = rows["train"].numpy()') if fitted else []), *body]
     items = ", ".join(f"{literal(name)}: {value}" for name, value in columns.items())
     lines += [Statement(f"{{{items}}}", target="columns"), *scaled]
     part = "{name: values[at].to(device) for name, values in columns.items()}"

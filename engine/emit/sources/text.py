@@ -128,9 +128,9 @@ if not found or not all(one.strip() and other.strip() for one, other in found):
     raise SystemExit("One text of a pair is empty, or there are none.")
 left, right = [one for one, _ in found], [other for _, other in found]
 <split>
-train = rows["train"].tolist()
-made = $learn([left[row] for row in train], $size)
-target = $learn([right[row] for row in train], $target_size)
+training = rows["train"].tolist()
+made = $learn([left[row] for row in training], $size)
+target = $learn([right[row] for row in training], $target_size)
 $kept[:] = [made, target]  #? keeps
 tokens, mask, lengths = filled_up([made.ids(one) for one in left], $length, False)
 whole, $there, _ = filled_up([target.ids(one) for one in right], $target_length, True)
