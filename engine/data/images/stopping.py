@@ -28,7 +28,7 @@ class _Ended(BaseException):
         self.why = why
 
 
-class _ToldFile(FileIO):
+class ToldFile(FileIO):
     """A file whose reader tells how far it is."""
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ def told(function: Callable[[Path, bytes | None], Any]) -> Callable[[Path, bytes
 
     @wraps(function)
     def opened(path: Path, held: bytes | None) -> Any:
-        return _ToldFile(path) if held is None else function(path, held)
+        return ToldFile(path) if held is None else function(path, held)
 
     return opened
 

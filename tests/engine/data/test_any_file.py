@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 from engine.catalogue import Data
+from engine.data.images.stopping import ToldFile
 from engine.data.open.opening import OPENERS, Opened, open_data, open_for, readers
 from engine.data.watch import Watch
 from engine.document.files import load_project
@@ -227,8 +228,14 @@ def test_what_may_not_be_read_is_said(name: str, tmp_path: Path, monkeypatch: py
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
         return original(place, *more, **how)
 
+    def told(made: ToldFile, place: Path) -> None:
+        refused(place, "rb").close()
+        begin(made, place)
+
+    begin = ToldFile.__init__
     monkeypatch.setattr(builtins, "open", refused)
     monkeypatch.setattr(io, "open", refused)
+    monkeypatch.setattr(ToldFile, "__init__", told)
     assert not read(found, file, path)
     opened(path, file)
 
