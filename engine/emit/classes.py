@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -102,11 +101,21 @@ def _form(version: Version, render: Render) -> str:
     """The code of a version with the numbers of its constructors left out."""
     made = version.made
     kept = [(attribute, tree) for code in made.codes.values() for attribute, tree in code.modules.items()]
-    layers = [(attribute, re.sub(r"value=[^(),]*", "", ast.dump(made.tree))) for attribute, made in kept]
+    layers = [(attribute, _without_constants(made.tree)) for attribute, made in kept]
     (whole,) = render(made, BLOCK, {})
     forward = [one.plain for one in walked(whole.body[-1:])]
     begins = [str(statement) for code in made.codes.values() for statement in code.begins]
     return repr((layers, begins, forward))
+
+
+def _without_constants(part: Any) -> Any:
+    """A tree as nested tuples, in which all literals are alike."""
+    if isinstance(part, ast.Constant):
+        return None
+    if isinstance(part, ast.AST):
+        fields = (_without_constants(value) for _, value in ast.iter_fields(part))
+        return type(part).__name__, *fields
+    return [_without_constants(one) for one in part] if isinstance(part, list) else part
 
 
 def _differing(alike: list[Version], names: NameBook) -> dict[str, list[Any]]:
