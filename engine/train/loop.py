@@ -153,7 +153,7 @@ class Run:
         counting = {name: value for name, (value, weight) in values.items() if weight}
         for name, value in counting.items():  # a batch in which nothing counts has no value to show
             self._curve_of(name).append(self.step, epoch, seconds, value)
-        self.loss = counting.get(next(iter(values), ""), self.loss)
+        self.loss = counting.get(self.phases.lead, self.loss)
         self.feed.changed()
         if seconds >= self._side_values_at:
             self._side_values_at = seconds + _BETWEEN_SIDE_VALUES

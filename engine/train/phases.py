@@ -39,6 +39,7 @@ class Phases:
         self.players: list[Any] = []
         self.sums: dict[str, tuple[float, float]] = {}
         self.unaveraged: dict[str, Tensor] = {}  # batch statistics, while averages are in the weights' place
+        self.lead = ""  # whose value is the loss of the run: the player with its optimiser, or the first
         self.before: dict[str, Tensor] = {}  # the model when the epoch began, for rules that look at moves
 
     def __len__(self) -> int:
@@ -57,6 +58,7 @@ class Phases:
             movers[0].optimiser if movers else torch.optim.SGD([nn.Parameter(torch.zeros(0))], 1.0)
         )
         run.schedule = movers[0].schedule if movers else None
+        self.lead = next((player.name for player in movers or self.players), "")
 
     def limit(self, run: Run) -> int:
         """How many epochs the phase may have."""

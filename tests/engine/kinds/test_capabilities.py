@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -17,17 +19,23 @@ from engine.emit.fast import Fast
 from engine.emit.program import compile_program
 from engine.emit.script import export_script
 from engine.feed.feed import Feed
+from engine.runs.branch import branch
 from engine.runs.settings import Settings, Stage
+from engine.runs.sweep import Sweep, grid
 from engine.train import state
+from engine.train.advice.health import Health
 from engine.train.begin import begin_run
+from engine.train.headless import run_headless
 from engine.train.layer_steps import UPDATE, pieces_of
 from engine.train.loop import Run
 from engine.train.rebuild import rebuild
 from engine.train.rewind import Rewind
+from engine.train.run_folder import Keep
+from engine.train.trainer import Trainer
 from tests.engine.kinds.steps import KINDS, PAIRED, TWO_DATA_NODES, WHOLE, of_all, of_kind
 from tests.engine.kinds.test_script_checkpoints import resumes as script_resumes
 from tests.engine.sketches import GALLERY, GALLERY_IDS, catalogue
-from tests.engine.train.networks import DATASETS
+from tests.engine.train.networks import DATASETS, settle
 from tests.engine.train.test_distributed import TORCHRUN, alone, close, records
 
 ROOT = Path(__file__).parents[3]
@@ -93,6 +101,56 @@ def goes_back(kind: str) -> None:
     assert rewind.back(run)
     assert all(torch.equal(before[name], value) for name, value in weights(run).items())
     assert lines_of(run, 1) == wanted
+
+
+def steps_by_batch(kind: str) -> None:
+    trainer = Trainer(catalogue(), DATASETS)
+    try:
+        trainer.prepare(of_kind(kind))
+        trainer.step()
+        assert trainer.wait(30, until=lambda: (trainer.state, trainer.progress.step) == ("paused", 1))
+        trainer.step()
+        assert trainer.wait(30, until=lambda: (trainer.state, trainer.progress.step) == ("paused", 2))
+        trainer.resume()
+        settle(trainer, "finished")
+        wanted = lines_of(fresh(kind))
+        for name in wanted[0].keys() - {"step", "epoch"}:
+            values = [line[name] for line in wanted if "step" in line and name in line]
+            assert trainer.feed.read(f"train_{name}")["value"].tolist() == values
+    finally:
+        trainer.close()
+
+
+def goes_on_from_what_was_kept(kind: str) -> None:
+    with TemporaryDirectory() as folder:
+        first, second = Path(folder) / "first", Path(folder) / "second"
+        whole, rest = list[dict[str, Any]](), list[dict[str, Any]]()
+        train = partial(run_headless, of_kind(kind), catalogue(), DATASETS, device="cpu")
+        train(folder=first, keep=Keep(every=1), on_line=whole.append)
+        branch(first / "checkpoints" / "epoch-1", second)
+        train(folder=second, resume=True, on_line=rest.append)
+        assert len(rest) > 3 and whole[-len(rest) :] == rest
+
+
+def is_swept(kind: str) -> None:
+    """A run of a sweep is the plan with another number, trained by the command line."""
+    ((_, other),) = grid(of_kind(kind), {"seed": (3,)})
+    assert other.plan == replace(of_kind(kind).plan, seed=3)
+    assert "test_loss" in alone(other)[-1]
+
+
+def warns(kind: str) -> None:
+    """Of weights a million times too large; what fits all rows at once has no steps that might explode."""
+    run, health, said = fresh(kind), Health(), set[str]()
+    for turn in range(middle(kind) + 10):
+        if turn == middle(kind):
+            assert "explosion" not in said
+            for weight in run.model.parameters():
+                weight.data *= 1e6
+        if run.stage is not Stage.DONE:
+            run.advance()
+            said |= {one.what for one in health.look(run)}
+    assert ("explosion" in said) == (kind != "Fit")
 
 
 def shows_layers(kind: str) -> None:
@@ -162,17 +220,33 @@ def _holds(plan: Plan, kind: str, wanted: type | None) -> bool:
 
 TRIED: dict[str, Callable[[str], None]] = {
     "resume": resumes,
+    "checkpoints": goes_on_from_what_was_kept,
     "rewind": goes_back,
+    "step by batch": steps_by_batch,
     "step by layer": shows_layers,
     "edit": takes_an_edit,
+    "warnings": warns,
     "fast path": is_fast,
+    "sweep": is_swept,
     "script": is_exported,
     "script resumes": is_resumed_by_its_script,
 }
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *TWO_DATA_NODES])
-@pytest.mark.parametrize("capability", TRIED)
+EVERY = [*KINDS, *TWO_DATA_NODES]
+LONG = {"checkpoints": 0, "step by batch": 2}  # every fifth kind each time, the others by `-m exhaustive`
+TRIALS = [
+    pytest.param(
+        kind,
+        capability,
+        marks=pytest.mark.exhaustive if capability in LONG and at % 5 != LONG[capability] else [],
+    )
+    for capability in TRIED
+    for at, kind in enumerate(EVERY)
+]
+
+
+@pytest.mark.parametrize(("kind", "capability"), TRIALS)
 def test_it_can(kind: str, capability: str) -> None:
     TRIED[capability](kind)
 
@@ -198,6 +272,21 @@ def test_several_processes_draw_two_data_nodes_as_one(kind: str, tmp_path: Path)
     close(records(*TORCHRUN, "2", str(script), "--json"), one)
 
 
+@pytest.mark.exhaustive  # the process of a run of a sweep trains it as the command line does
+def test_a_sweep_trains_them_all(tmp_path: Path) -> None:
+    project = of_all(lambda kind: kind not in ("Chain", "Rollout"))
+    ((values, other),) = cases = grid(project, {"seed": (3,)})
+    sweep = Sweep(cases, tmp_path, "cpu")
+    deadline = monotonic() + 120
+    while not sweep.over and monotonic() < deadline:
+        sweep.look()
+        sleep(0.05)
+    (trial,) = sweep.trials
+    assert (trial.values, trial.state, trial.error) == (values, "finished", "")
+    wanted = [line for line in alone(other) if "val_loss" in line]
+    assert trial.record is not None and trial.record.last["val_loss"] == wanted[-1]["val_loss"]
+
+
 def test_targets_in_a_second_data_node_train_as_those_in_the_first() -> None:
     project = of_kind(PAIRED)
     assert alone(project) == alone(replace(project, graph=of_kind("Minimise").graph))
@@ -220,7 +309,10 @@ def test_the_table_in_the_docs_says_so() -> None:
     head, _, *table = [[cell.strip(" `*") for cell in row] for row in rows]
     assert head[1:] == [*TRIED, "several processes"]
     assert {row[0] for row in table} == {*KINDS, *TWO_DATA_NODES}
-    assert all(cell == "yes" or row[0] == "adversary" for row in table for cell in row[1:])
+    others = {
+        (row[0], head[at]): cell for row in table for at, cell in enumerate(row) if at and cell != "yes"
+    }
+    assert others == {("adversary", "several processes"): "other numbers", ("Fit", "warnings"): "no need"}
 
 
 @pytest.mark.parametrize("turns", [5, 12], ids=["training", "before the test"])
