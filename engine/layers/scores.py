@@ -128,6 +128,7 @@ def explained_as(means: Tensor, form: str) -> Tensor:
 def area_under_roc(
     scores: Tensor,
     target: Tensor,
+    *,
     average: str = "macro",
     only: int | None = None,
     ignored: int | None = None,
@@ -145,6 +146,7 @@ def area_under_roc(
 def average_precision(
     scores: Tensor,
     target: Tensor,
+    *,
     average: str = "macro",
     only: int | None = None,
     ignored: int | None = None,

@@ -140,6 +140,7 @@ def averaged(values: Tensor, there: Tensor, average: str, only: int | None) -> T
 def area_under_roc(
     scores: Tensor,
     target: Tensor,
+    *,
     average: str = "macro",
     only: int | None = None,
     ignored: int | None = None,
