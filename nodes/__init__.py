@@ -8,6 +8,7 @@ from nodes import (
     blocks,
     class_scores,
     dense,
+    detection,
     diffusion,
     encode,
     estimators,
@@ -91,6 +92,7 @@ for _module in (  # in this order in the palette
     ctc,
     metric,
     class_scores,
+    detection,
     ports,
 ):
     CATALOGUE.add_all(_module)

@@ -135,7 +135,8 @@ class LossTraits:
     generator's loss loses its slope where the discriminator is sure. `mean_probability`: a metric is the mean
     of what its scores stand for. `unpaired`: it compares what comes in as wholes, so that no row of one input
     belongs to a row of another. `blank`: of a loss of labels along a sequence the parameter that
-    names the label of steps at which none begins.
+    names the label of steps at which none begins. `boxes`: it compares a grid of scores
+    and sizes with boxes.
     """
 
     answers: Answer = Answer.VALUES
@@ -146,3 +147,4 @@ class LossTraits:
     mean_probability: bool = False
     unpaired: bool = False
     blank: str = ""
+    boxes: bool = False

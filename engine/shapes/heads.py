@@ -175,7 +175,7 @@ def _head(project: Project, book: ShapeBook, node_id: str) -> Head | None:
     traits = made.traits if isinstance(made, (Loss, Metric)) else None
     if traits is not None:
         link = graph.feeding(node_id, "prediction")
-        if link is None:
+        if link is None or traits.boxes:  # boxes are no answer of one row
             return None
         prediction = (link.source, link.source_port)
     elif isinstance(made, Layer) and made.learns_by_rule:

@@ -7,7 +7,7 @@ from engine.catalogue.axes import IMAGE, OF_NODES, SEQUENCE, SIGNAL
 from engine.catalogue.params import Floats
 from engine.errors import ParamError
 from nodes.data.loaded import Loaded, argument
-from nodes.data.sets import DIGITS
+from nodes.data.sets import DIGITS, Mnist
 from nodes.data.synthetic import Made
 
 ROWS = argument(minimum=50, maximum=100_000, label="Rows", doc="how many in all")
@@ -234,6 +234,45 @@ class ChaoticSeries(Loaded):
     def summary(self) -> str:
         ahead = "" if self.horizon == 1 else f" · {self.horizon} ahead"
         return f"{self.form} · {self.rows:,} windows of {self.lag}{ahead}"
+
+
+class DigitScenes(Loaded):
+    """One or several handwritten digits on an image of 48 × 48, of several sizes, with a box around each.
+
+    The digits are those of MNIST (LeCun, Cortes and Burges; CC BY-SA 3.0), and validation and test have a
+    sixth as many scenes, of digits that training does not see.
+    """
+
+    family = "synthetic data"
+    title = "Scenes of digits"
+    aliases = ("object detection", "boxes", "bounding boxes", "several digits", "mnist")
+    source = "digits: LeCun, Cortes and Burges, 1998"
+    loader = "engine.data.sets.digit_scenes:load_digit_scenes"
+    files = Mnist.files
+    scenes: int = argument(minimum=50, maximum=50_000, doc="to train on")
+    most: int = argument(minimum=1, maximum=6, label="Most digits", doc="in a scene, where they find room")
+    smallest: int = argument(minimum=10, maximum=48, unit="px", doc="side of the smallest digit's image")
+    largest: int = argument(minimum=10, maximum=48, unit="px", doc="side of the largest digit's image")
+    seed: int = argument(minimum=0, maximum=2**31 - 1, label="Seed", doc="another number draws other scenes")
+
+    def columns(self) -> tuple[Column, ...]:
+        return (
+            Column("image", (1, 48, 48), axes=IMAGE, doc="grey levels in 0..1, ink is 1"),
+            Column("count", (1,), doc="how many digits there are"),
+            Column(
+                "boxes",
+                (self.most, 5),
+                doc="a row a digit: which it is, then left, top, right and bottom in 0..1; -1 for no digit",
+            ),
+        )
+
+    def emit(self, e: Emitter) -> Emitted:
+        if self.smallest > self.largest:
+            raise ParamError(f"Smallest is at most {self.largest}, the largest; not {self.smallest}.")
+        return super().emit(e)
+
+    def summary(self) -> str:
+        return f"{self.scenes:,} scenes · up to {self.most} digits"
 
 
 class RandomGraphs(Made):

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from math import prod
 from pathlib import Path
 
-from engine.catalogue import Catalogue, Column, Data, Layer, NodeType, load_catalogue
+from engine.catalogue import Catalogue, Column, Data, Layer, Loss, Metric, NodeType, load_catalogue
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
 from engine.data.open.opening import open_data
 from engine.data.open.series import open_it as open_series
@@ -23,6 +23,7 @@ from engine.document.plan import Choice, Fit, Minimise, Phase, Plan, Rule, Stop
 from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
+from tests.gallery.boxed import boxed
 from tests.gallery.read_off import READ_OFF, read_off
 from tests.gallery.unpooled import unpooled
 from tests.gallery.worlds import in_world
@@ -106,7 +107,9 @@ def _recipes(catalogue: Catalogue) -> Iterator[tuple[str, Project]]:
         elif node_type.kind == "transform":
             yield node_type.type_id, _transform(catalogue, node_type)
         elif node_type.kind in ("loss", "metric"):
-            yield node_type.type_id, _measured(catalogue, node_type)
+            in_boxes = issubclass(node_type, (Loss, Metric)) and node_type.traits.boxes
+            made = boxed(node_type.type_id, plan()) if in_boxes else _measured(catalogue, node_type)
+            yield node_type.type_id, made
         elif node_type.kind == "source":
             yield node_type.type_id, _source(node_type)
         elif node_type.kind == "output":

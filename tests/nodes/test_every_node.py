@@ -47,7 +47,10 @@ GRAPHS = [
 STEPS = Signature((5, 12))
 ALONG = {"scores": STEPS, "labels": Signature((3,), "int64")}
 VALUES, NUMBER = Signature((4,)), Signature((1,))  # of actions, and what one of them earned
+BOXES = {"prediction": Signature((7, 4, 6)), "target": Signature((2, 5))}
 ARRIVING = {
+    "CentrePointLoss": [BOXES],
+    "MeanAveragePrecision": [BOXES],
     "MaxUnpool2d": [
         {"x": Signature((2, 3, 4)), "places": Signature((2, 3, 4), "int64")},
         {"x": Signature((1, 2, 2)), "places": Signature((1, 2, 2), "int64")},
