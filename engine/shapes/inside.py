@@ -181,12 +181,11 @@ def batch_statistics(book: ShapeBook) -> bool:
 
 def every_book(book: ShapeBook) -> Iterable[ShapeBook]:
     """The book and those inside blocks, each once."""
-    found, waiting = {book: None}, [book]
-    while waiting:
-        for inner in waiting.pop().books.values():
+    found = [book]
+    for one in found:  # which grows on the way
+        for inner in one.books.values():
             if inner not in found:
-                found[inner] = None
-                waiting.append(inner)
+                found.append(inner)
     return found
 
 
