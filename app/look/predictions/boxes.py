@@ -111,7 +111,7 @@ def within(tile: QRectF, corners: NDArray[np.float32]) -> QRectF:
     "Answers",
     finds_boxes,
     rank=0,
-    leads=30,
+    leads=32,
 )
 class Boxes(OneProbe):
     """Images with true and found boxes, while the network learns to find them."""
