@@ -46,8 +46,8 @@ class Finder:
         own: list[Kept | Defined | Drawn | Ready] = [
             *drawn(workspace.catalogue),
             *defined(workspace.document.project, workspace.scope),
-            *kept(workspace.places.blocks),
             *ready(),
+            *kept(workspace.places.blocks),
         ]
         self.popup.open_at(place, types, self._add, self._nothing, own)
 

@@ -30,8 +30,9 @@ def _offered(view: GraphView) -> list[str]:
 
 
 def _types(view: GraphView) -> list[str]:
-    """What is offered and is a node type: not the blocks that draw one."""
-    return [one for one in _offered(view) if not one.startswith(block_library.DRAWN)]
+    """What is offered and is a node type: not the blocks that draw one or are ready-made."""
+    blocks = (block_library.DRAWN, block_library.READY)
+    return [one for one in _offered(view) if not one.startswith(blocks)]
 
 
 @pytest.mark.parametrize("selected", [False, True])
