@@ -12,20 +12,7 @@ from app.canvas.editing.joining import addable
 from app.canvas.items.geometry import FIRST_PORT, HEIGHT, WIDTH, free_spot
 from app.canvas.scene.canvas import Canvas
 from app.canvas.search import SearchPopup
-from app.workspace.block_library import (
-    DEFINED,
-    DRAWN,
-    KEPT,
-    READY,
-    Defined,
-    Drawn,
-    Kept,
-    Ready,
-    defined,
-    drawn,
-    kept,
-    ready,
-)
+from app.workspace.block_library import STAND_INS, Placeable, defined, drawn, kept, ready
 from engine.catalogue import Data, NodeType
 
 
@@ -43,7 +30,7 @@ class Finder:
         workspace = self._view.workspace
         types = addable(workspace)
         types.sort(key=_less_common if workspace.graph.nodes else _later_in_a_network)
-        own: list[Kept | Defined | Drawn | Ready] = [
+        own: list[Placeable] = [
             *drawn(workspace.catalogue),
             *defined(workspace.document.project, workspace.scope),
             *ready(),
@@ -69,7 +56,7 @@ class Finder:
         """Adds the chosen type after the one selected node, otherwise where the popup was opened."""
         view, workspace = self._view, self._view.workspace
         boxes = view.graph_scene.boxes.all()
-        if len(workspace.selection) == 1 and not type_id.startswith((KEPT, DEFINED, DRAWN, READY)):
+        if len(workspace.selection) == 1 and not type_id.startswith(STAND_INS):
             added = editing.add_after(workspace, type_id, workspace.selection[0], boxes)
             if added is not None:
                 view.reveal(added)

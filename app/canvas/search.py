@@ -22,7 +22,7 @@ from app.canvas.overlay import kept_inside
 from app.theme import SMALL, current_theme
 from app.widgets.labels import label
 from app.widgets.typing import is_for_files
-from app.workspace.block_library import Defined, Drawn, Kept, Ready
+from app.workspace.block_library import Drawn, Kept, Placeable
 from engine.catalogue import Catalogue, NodeType
 
 SIZE = QSize(264, 316)
@@ -46,7 +46,7 @@ class SearchPopup(QFrame):
         self.resize(SIZE)
         self._catalogue = catalogue
         self._types: list[type[NodeType]] = []
-        self._own: list[Kept | Defined | Drawn | Ready] = []
+        self._own: list[Placeable] = []
         self._recent: list[str] = []
         self._choose: Callable[[str], object] | None = None
         self._give_up: Callable[[], None] | None = None
@@ -87,7 +87,7 @@ class SearchPopup(QFrame):
         types: list[type[NodeType]] | None,
         choose: Callable[[str], object],
         give_up: Callable[[], None],
-        own: list[Kept | Defined | Drawn | Ready] | None = None,
+        own: list[Placeable] | None = None,
     ) -> None:
         """Opens near `place` (pixels of the parent) with all types, or these; one of both calls follows.
 
@@ -235,7 +235,7 @@ class _Row(QStyledItemDelegate):
         return QSize(0, ROW)
 
 
-def _family_of(block: Kept | Defined | Drawn | Ready) -> str:
+def _family_of(block: Placeable) -> str:
     if isinstance(block, Drawn):
         return block.family
     return MY_BLOCKS if isinstance(block, Kept) else "blocks"

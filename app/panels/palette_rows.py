@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
 )
 
-from app.workspace.block_library import Defined, Drawn, Kept, Ready, defined, drawn, kept, ready
+from app.workspace.block_library import Defined, Drawn, Kept, Placeable, defined, drawn, kept, ready
 from app.workspace.open_document import OpenDocument
 from engine.catalogue import NodeType
 from engine.document.edits import RenameBlock
@@ -29,7 +29,7 @@ READY_MADE = "ready-made blocks"
 
 _READ = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.EditRole)
 _Index = QModelIndex | QPersistentModelIndex
-Row = str | type[NodeType] | Kept | Defined | Drawn | Ready
+Row = str | type[NodeType] | Placeable
 
 
 class PaletteRows(QAbstractListModel):
@@ -115,7 +115,7 @@ class PaletteRows(QAbstractListModel):
         found = self._rows[index.row()]
         if isinstance(found, str):
             return found if role in _READ else found in self.folded if role == FOLDED_ROLE else None
-        if isinstance(found, Kept | Defined | Drawn | Ready):
+        if isinstance(found, Placeable):
             return _of_block(found, role)
         if role in _READ:
             return found.title
@@ -153,7 +153,7 @@ class PaletteRows(QAbstractListModel):
         return mime
 
 
-def _of_block(block: Kept | Defined | Drawn | Ready, role: int) -> str | None:
+def _of_block(block: Placeable, role: int) -> str | None:
     if role in _READ:
         return block.name
     if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):

@@ -25,6 +25,7 @@ DRAWN = "drawn:"  # before the name of a drawn form where its block is added
 KEPT = "kept:"  # before a name where a block of the library stands in for a node type
 READY = "ready:"  # before a name where a ready-made block stands in for a node type
 DEFINED = "block:"  # before an id where a block of the project stands in for a node type
+STAND_INS = (DRAWN, KEPT, READY, DEFINED)
 SUFFIX = ".nloom-block"
 LONGEST_NAME = 60
 
@@ -102,6 +103,9 @@ class Drawn:
     def type_id(self) -> str:
         """What stands for it where node types are added by id."""
         return f"{DRAWN}{self.form}"
+
+
+Placeable = Kept | Ready | Defined | Drawn
 
 
 @cache

@@ -200,13 +200,16 @@ def add_kept(workspace: SelectableDocument, name: str, place: Point) -> tuple[st
     except (OSError, UnicodeDecodeError):
         workspace.message.emit(f"The block “{name[:60]}” is no longer there, or cannot be read.", "error")
         return ()
-    return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
+    return _paste_from(workspace, text, place)
 
 
 def add_ready(workspace: SelectableDocument, name: str, place: Point) -> tuple[str, ...]:
     """Adds a block that comes with the program, with its corner at `place`."""
-    text = block_library.read_ready(name)
-    return paste_text(workspace, text, (place[0] + WIDTH / 2, place[1] + HEIGHT / 2))
+    return _paste_from(workspace, block_library.read_ready(name), place)
+
+
+def _paste_from(workspace: SelectableDocument, text: str, corner: Point) -> tuple[str, ...]:
+    return paste_text(workspace, text, (corner[0] + WIDTH / 2, corner[1] + HEIGHT / 2))
 
 
 def _insert(workspace: SelectableDocument, node: Node, link: Link) -> tuple[Edit, ...]:

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Chart, Curve, Frame, Ground, Layer, Marks
@@ -53,9 +53,6 @@ class VersionSpace(OneProbe):
         self.path: list[tuple[float, float]] = []
         self._updates = 0
         beside(self, (self.map, 1), (self.words, 0), (self.values, 0))
-
-    def sizeHint(self) -> QSize:
-        return QSize(*self.card_size)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts, wrong = snapshot.extra, snapshot.array
