@@ -11,6 +11,7 @@ from engine.catalogue.symbols import F, torch, without_defaults
 from engine.catalogue.traits import LayerTraits, Pool
 from engine.errors import EmitError
 from nodes.convolution.sliding import volume, volume_words
+from nodes.images import two
 from nodes.wires import need_axes, shown, sizes
 
 
@@ -143,7 +144,7 @@ class MaxUnpool2d(Pooling):
             raise EmitError(f"Max unpool needs the place of each number: {sizes(x)}, whole numbers.")
         if self.output_size is None:
             return F.max_unpool2d(x, places, self.size)
-        rows, columns = _two(self.output_size)
+        rows, columns = two(self.output_size)
         return F.max_unpool2d(x, places, self.size, output_size=(rows, columns))
 
     def summary(self) -> str:
@@ -269,13 +270,9 @@ class MeanOverTime(Pooling):
         return torch.mean(x, 1)
 
 
-def _two(pair: Pair) -> tuple[int, int]:
-    return pair if isinstance(pair, tuple) else (int(pair), int(pair))
-
-
 def _room(pool: MaxPool2d | AvgPool2d) -> Pair:
     """The padding of a pool. Errors: `EmitError` where it is more than half a window, as torch has it."""
-    if any(2 * more > size for more, size in zip(_two(pool.padding), _two(pool.size), strict=True)):
+    if any(2 * more > size for more, size in zip(two(pool.padding), two(pool.size), strict=True)):
         raise EmitError(f"The padding of {pool.title} is half of its window at most.")
     return pool.padding
 

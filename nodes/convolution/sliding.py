@@ -13,6 +13,7 @@ from engine.catalogue.training.initialisers import init_param, init_scale_param,
 from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
+from nodes.images import two
 from nodes.wires import need_axes, plural, shown, sizes
 
 SAME_WORDS = ("valid", "same")
@@ -26,7 +27,7 @@ def padded_same(x: Expr, kernel: Pair, dilation: Pair) -> tuple[Expr, Any]:
 
     torch has `padding="same"` too, but for even kernels it warns that it copies.
     """
-    totals = [step * (size - 1) for size, step in zip(_two(kernel), _two(dilation), strict=True)]
+    totals = [step * (size - 1) for size, step in zip(two(kernel), two(dilation), strict=True)]
     if all(total % 2 == 0 for total in totals):
         return x, "same"
     rows, columns = totals
@@ -39,10 +40,6 @@ def need_border(x: Wire, border: str, padding: tuple[int, ...]) -> None:
     if room is not None and any(wide > size - room for wide, size in zip(padding, x.shape[1:], strict=True)):
         around = "×".join(str(one) for one in padding)
         raise EmitError(f"A border of {around} cells cannot repeat what comes in, {sizes(x)}.")
-
-
-def _two(pair: Pair) -> tuple[int, int]:
-    return pair if isinstance(pair, tuple) else (int(pair), int(pair))
 
 
 class Convolution(Layer, abstract=True):
@@ -89,12 +86,12 @@ class Conv2d(Convolution):
         image: Expr = x
         padding: Any = 0 if self.padding == "valid" else self.padding
         if padding == "same":
-            reach = zip(_two(self.kernel), _two(self.dilation), strict=True)
+            reach = zip(two(self.kernel), two(self.dilation), strict=True)
             need_border(x, self.border, tuple((step * (size - 1) + 1) // 2 for size, step in reach))
             if self.stride == 1 and self.border == BORDERS[0]:
                 image, padding = padded_same(x, self.kernel, self.dilation)
         else:
-            need_border(x, self.border, _two(padding))
+            need_border(x, self.border, two(padding))
         made = nn.Conv2d(
             x.channels,
             self.channels(x),
@@ -232,8 +229,8 @@ class ConvTranspose2d(Convolution):
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
         need_axes(x, self)
-        kernel, stride = math.prod(_two(self.kernel)), math.prod(_two(self.stride))
-        if any(more >= step for more, step in zip(_two(self.output_padding), _two(self.stride), strict=True)):
+        kernel, stride = math.prod(two(self.kernel)), math.prod(two(self.stride))
+        if any(more >= step for more, step in zip(two(self.output_padding), two(self.stride), strict=True)):
             raise EmitError("The output padding must be smaller than the stride: it fills what a step skips.")
         made = nn.ConvTranspose2d(
             x.channels,

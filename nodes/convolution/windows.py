@@ -11,6 +11,7 @@ from engine.catalogue.traits import LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
 from nodes.convolution.sliding import BORDER_DOC, BORDERS, SAME_WORDS, Convolution, need_border
+from nodes.images import two
 from nodes.wires import need_axes, plural, shown, sizes
 
 EXTENTS = ("valid", "same", "full")
@@ -45,7 +46,7 @@ class DepthwiseConv2d(Layer):
         need_axes(x, self)
         padding = 0 if self.padding == "valid" else self.padding
         if isinstance(padding, int | tuple):
-            need_border(x, self.border, padding if isinstance(padding, tuple) else (padding, padding))
+            need_border(x, self.border, two(padding))
         made = nn.Conv2d(
             x.channels,
             x.channels * self.multiplier,
@@ -83,7 +84,7 @@ class LocallyConnected2d(Convolution):
         from engine.layers.images import LocallyConnected2d as Local  # imports torch
 
         need_axes(x, self)
-        kernel, stride = _two(self.kernel), _two(self.stride)
+        kernel, stride = two(self.kernel), two(self.stride)
         if kernel[0] > x.shape[1] or kernel[1] > x.shape[2]:
             raise EmitError(f"The window of {self.title} is larger than what comes in, {sizes(x)}.")
         return activate(
@@ -122,15 +123,15 @@ class Typed(Layer, abstract=True):
         ):
             raise EmitError(f"The kernel is larger than what comes in, {sizes(x)}.")
         border = "constant" if self.border == BORDERS[0] else self.border
-        options = {
-            "stride": (self.stride, 1),
-            "padding": (around, ()),
-            "dilation": (self.dilation, 1),
-            "border": (border, "constant"),
-            "flip": (self.flip, False),
-        }
-        said = {name: value for name, (value, usual) in options.items() if value != usual}
-        return e.module(carried(TypedKernel)(self.kernel, **said))(x)
+        made = carried(TypedKernel)(
+            self.kernel,
+            stride=self.stride,
+            padding=around,
+            dilation=self.dilation,
+            border=border,
+            flip=self.flip,
+        )
+        return e.module(without_defaults(made))(x)
 
 
 class TypedKernel2d(Typed):
@@ -199,11 +200,7 @@ def typed_rows(text: str) -> list[list[float]]:
     if len({len(row) for row in rows}) > 1 or not rows[0]:
         raise EmitError("Each row of a kernel has as many numbers as the first, one at least.")
     if max(len(rows), len(rows[0])) > LARGEST or any(
-        abs(one) > 1e9 or one != one for row in rows for one in row
+        abs(one) > MOST or one != one for row in rows for one in row
     ):
         raise EmitError(f"A kernel has {LARGEST} rows and columns at most, of numbers of ordinary size.")
     return rows
-
-
-def _two(pair: Pair) -> tuple[int, int]:
-    return pair if isinstance(pair, tuple) else (int(pair), int(pair))

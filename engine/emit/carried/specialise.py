@@ -245,7 +245,7 @@ def _folded(
             kept |= often
             continue
         body = made
-    tree.body = _tidied(body)
+    tree.body = tidied(body)
     return constants
 
 
@@ -294,7 +294,7 @@ def _without(found: Mapping[str, ast.expr], one: ast.stmt) -> ast.stmt:
     return one
 
 
-def _tidied(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+def tidied(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """A body without what sets variables that nobody reads, and without empty statements."""
     read = {
         node.id
@@ -317,7 +317,7 @@ def _tidied(body: Sequence[ast.stmt]) -> list[ast.stmt]:
                 one = _fewer(one, list(zip(names, values, strict=False)), read)
         found.append(one)
     left = [one for one in found if not isinstance(one, ast.Pass)]
-    return (left if len(left) == len(body) else _tidied(left)) or [ast.Pass()]
+    return (left if len(left) == len(body) else tidied(left)) or [ast.Pass()]
 
 
 def _fewer(one: ast.Assign, pairs: Sequence[tuple[ast.expr, ast.expr]], read: Collection[str]) -> ast.stmt:

@@ -20,7 +20,7 @@ from engine.data import splits
 from engine.data.portable import portable_things
 from engine.emit.carried.folding import Folding, Named, Unknown, value_of, written
 from engine.emit.carried.reprint import SOURCE
-from engine.emit.carried.specialise import _tidied
+from engine.emit.carried.specialise import tidied
 from engine.emit.sources.straight import Function, Reading, Straight
 from engine.emit.statements import BLANK, Statement, under
 from engine.shapes.folding import Prepared
@@ -257,7 +257,7 @@ def _plainly(body: Iterable[ast.stmt]) -> list[ast.stmt]:
 def _without_unread(body: list[ast.stmt]) -> list[ast.stmt]:
     """A body without what sets variables that nobody reads."""
     while True:
-        made = _tidied(body)
+        made = tidied(body)
         if [*map(ast.dump, made)] == [*map(ast.dump, body)]:
             return made
         body = made
