@@ -86,9 +86,9 @@ class BoxTiles(Tiles):
         wide, high = metrics.horizontalAdvance(words), metrics.ascent()
         x = min(max(placed.left(), tile.left()), tile.right() - wide)
         above = placed.top() - 3
-        painter.drawText(
-            QPointF(x, above if above - high > tile.top() else placed.bottom() + high + 2), words
-        )
+        y = above if above - high > tile.top() else placed.bottom() + high + 2
+        painter.fillRect(QRectF(x - 2, y - high, wide + 4, high + metrics.descent()), BEHIND)
+        painter.drawText(QPointF(x, y), words)
 
     def describe(self, at: QPoint) -> str:
         index = self.tile_at(at)

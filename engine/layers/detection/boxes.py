@@ -69,6 +69,12 @@ def not_suppressed(boxes: Tensor, kind: Tensor, overlap: float) -> Tensor:
     return stays
 
 
+def overlap_of_class(found: Tensor, boxes: Tensor) -> Tensor:
+    """How much found boxes (N, n, 6) overlap boxes (N, m, 5) of their class, (N, n, m); others by 0."""
+    same = (found[..., :1] == boxes[..., 0][:, None]) & (found[..., :1] >= 0)
+    return box_overlap(found[..., 1:5], boxes[..., 1:]) * same
+
+
 def mean_average_precision(found: Tensor, boxes: Tensor, overlap: float) -> Tensor:
     """The area below precision against recall of found boxes (N, n, 6), best first; mean over the classes.
 
@@ -76,8 +82,7 @@ def mean_average_precision(found: Tensor, boxes: Tensor, overlap: float) -> Tens
     has taken by `overlap` or more. Precision is the largest at that recall or beyond (Everingham and others,
     2010).
     """
-    same = (found[..., :1] == boxes[..., 0][:, None]) & (found[..., :1] >= 0)
-    fits = box_overlap(found[..., 1:5], boxes[..., 1:]) * same
+    fits = overlap_of_class(found, boxes)
     free, right = torch.ones_like(boxes[..., 0]), torch.zeros_like(found[..., 0])
     for one in range(found.shape[1]):
         best, place = (fits[:, one] * free).max(1)

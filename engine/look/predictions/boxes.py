@@ -9,7 +9,7 @@ import torch
 from engine.catalogue import Loss
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
-from engine.layers.detection.boxes import box_overlap, boxes_of
+from engine.layers.detection.boxes import boxes_of, overlap_of_class
 from engine.look.asking import array, rows_of, spread_over
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look
@@ -49,8 +49,7 @@ def boxes(look: Look, probe: Probe) -> Taken | None:
         raise NeuroloomError("Nothing here gives boxes in an image.", node_id=probe.node_id)
     found = boxes_of(grid)
     found[..., 0] = torch.where(found[..., 5] < LEAST, -1, found[..., 0])
-    same = (found[..., :1] == right[..., 0][:, None]) & (found[..., :1] >= 0)
-    hits = (box_overlap(found[..., 1:5], right[..., 1:]) * same).amax(-1) >= RIGHT
+    hits = overlap_of_class(found, right).amax(-1) >= RIGHT
     facts: dict[str, Any] = {
         "found": array(found),
         "right": array(right),
