@@ -89,7 +89,7 @@ def _convolution(
         kernel, made = kernel.flatten(0, 1), made[:, place[0]]
     elif x.dim() == 2:
         x, kernel, made = x[:, None], kernel[:, None], made[:, None]
-    at = window.fitted(_size(x), _size(made))
+    at = window.fitted(size_of(x), size_of(made))
     return Sliding(x, kernel, bias, at, len(weight), border, (0, 0), slices, place)
 
 
@@ -106,7 +106,7 @@ def _transposed(module: nn.ConvTranspose2d, x: Tensor, made: Tensor, filter_: in
     if min(edge) < 0:
         raise NeuroloomError("A transposed convolution with so much padding is not shown step by step.")
     window = Window((kernel.shape[1], kernel.shape[2]), (1, 1), (edge[0], edge[1]), (0, 0), dilation)
-    at = window.fitted(_size(apart), _size(made))
+    at = window.fitted(size_of(apart), size_of(made))
     bias = 0.0 if module.bias is None else module.bias[filter_].item()
     return Sliding(apart, kernel, bias, at, weight.shape[1], "constant", (down - 1, across - 1))
 
@@ -127,7 +127,7 @@ def _typed(module: Any, x: Tensor, made: Tensor, filter_: int) -> Sliding:
         before,
         (1 if flat else dilation, dilation),
     )
-    at = window.fitted(_size(x), _size(made))
+    at = window.fitted(size_of(x), size_of(made))
     return Sliding(x[one : one + 1], kernel[None], 0.0, at, len(x), module.border)
 
 
@@ -137,7 +137,7 @@ def _local(module: Any, x: Tensor, made: Tensor, filter_: int) -> Sliding:
     filter_ = min(max(0, filter_), weight.shape[1] - 1)
     (high, wide), (rows, columns) = module.kernel, module.made
     kernel = weight[:, filter_].reshape(rows, columns, len(x), high, wide)
-    at = Window((high, wide), tuple(module.stride)).fitted(_size(x), _size(made))
+    at = Window((high, wide), tuple(module.stride)).fitted(size_of(x), size_of(made))
     return Sliding(x, kernel, module.bias[filter_].detach().float(), at, weight.shape[1])
 
 
@@ -158,5 +158,6 @@ def window_of(module: nn.Conv1d | nn.Conv2d | nn.Conv3d) -> Window:
     return Window(kernel, two(module.stride, 1), before, behind, dilation)
 
 
-def _size(value: Tensor) -> Two:
+def size_of(value: Tensor) -> Two:
+    """Rows and columns of maps (..., H, W)."""
     return int(value.shape[-2]), int(value.shape[-1])

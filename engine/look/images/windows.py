@@ -14,7 +14,7 @@ from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look.asking import array
 from engine.look.images.receptive import Reach, effective, reach
-from engine.look.images.sliding import Sliding, sliding
+from engine.look.images.sliding import Sliding, size_of, sliding
 from engine.look.images.window_steps import Window
 from engine.look.inputs import answered_by, arriving_at, drawn, input_column, value_of
 from engine.look.registry import Taken, probe_kind
@@ -88,7 +88,7 @@ def _pooled(look: Look, pool: Layer, x: Tensor, made: Tensor, channel: int) -> T
     if pool.traits.channels_first:
         size = (1, size[1])
     edge = _pair(getattr(pool, "padding", 0))
-    at = Window(size, size if stride is None else _pair(stride), edge, edge).fitted(_two(x), _two(made))
+    at = Window(size, size if stride is None else _pair(stride), edge, edge).fitted(size_of(x), size_of(made))
     channel = min(max(0, channel), len(x) - 1)
     facts = {
         "kind": pool.traits.pools,
@@ -192,10 +192,6 @@ def _as_maps(value: Tensor) -> Tensor:
 
 def _as_map(value: Tensor) -> Tensor:
     return value if value.dim() == 3 else value[:, None]
-
-
-def _two(value: Tensor) -> tuple[int, int]:
-    return int(value.shape[1]), int(value.shape[2])
 
 
 def _pair(value: Any) -> tuple[int, int]:
