@@ -69,6 +69,9 @@ PROMISED = {
     "kv-cache",
     "speed-gpt",
     "vit-accuracy",
+    "vit-32-features",
+    "vit-4-layers",
+    "vit-64-units",
     "gpt-ngrams",
 }
 
