@@ -79,18 +79,18 @@ class Theme:
         return self.families.get(name, self.families["shape"])
 
     def font(self, size: int = BODY, *, bold: bool = False) -> QFont:
-        """The system's interface font at `size` pixels; bold means semibold."""
+        """The system's interface font at `size` pixels, 12 at the least; bold means semibold."""
         return _font(QFontDatabase.SystemFont.GeneralFont, size, bold)
 
     def mono(self, size: int = 12, *, bold: bool = False) -> QFont:
-        """The monospace font at `size` pixels, for shapes, numbers and code."""
+        """The monospace font at `size` pixels, 12 at the least, for shapes, numbers and code."""
         return _font(QFontDatabase.SystemFont.FixedFont, size, bold)
 
 
 @cache
 def _font(kind: QFontDatabase.SystemFont, size: int, bold: bool) -> QFont:
     font = QFontDatabase.systemFont(kind)
-    font.setPixelSize(size)
+    font.setPixelSize(max(SMALL, size))
     if kind == QFontDatabase.SystemFont.FixedFont:
         font.setStyleHint(QFont.StyleHint.Monospace)
     if bold:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,6 +12,7 @@ from app import theme as theme_module
 from app.theme import (
     DARK,
     LIGHT,
+    SMALL,
     Theme,
     choose_theme,
     contrast,
@@ -33,6 +35,24 @@ TEXTS = ("text", "dim", "hint", "good_text", "warning_text", "bad_text")
 def test_text_stands_out_from_every_surface(theme: Theme, role: str) -> None:
     for surface in SURFACES:
         assert contrast(getattr(theme, role), getattr(theme, surface)) >= 4.5, surface
+
+
+@THEMES
+def test_no_text_is_smaller_than_twelve_pixels(theme: Theme) -> None:
+    assert SMALL == 12
+    assert [font.pixelSize() for font in (theme.font(9), theme.mono(1), theme.font(bold=True))] == [
+        12,
+        12,
+        13,
+    ]
+    sizes = [int(size) for size in re.findall(r"font-size:\s*(\d+)px", style_sheet(theme))]
+    assert sizes and min(sizes) >= SMALL
+    # Fonts are made by the theme alone, but for the sizes of style sheets, which are read here.
+    for path in Path(theme_module.__file__).parent.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert all(int(size) >= SMALL for size in re.findall(r"font-size:\s*(\d+)px", text)), path
+        if path.name != "theme.py":
+            assert not re.search(r"set(?:Pixel|Point)SizeF?\(|setPointSize\(|\bQFont\(", text), path
 
 
 @THEMES

@@ -16,13 +16,12 @@ from app.canvas.items.geometry import Point
 from app.canvas.items.node_item import DIMMED
 from app.canvas.items.pens import cosmetic_pen
 from app.canvas.items.routing import Route, curve, path_of
-from app.theme import Theme, current_theme
+from app.theme import SMALL, Theme, current_theme
 from engine.document.graph import Link
 
 WIRE_Z = 0.0
 LABEL_Z = 1.0
 DRAFT_Z = 5.0
-LABEL_SIZE = 10
 _SMOOTH = QPainter.RenderHint.Antialiasing  # looked up once: a repaint asks for it thousands of times
 LONG = 130.0  # a second wire from one port is labelled only on a stretch of this length
 _SIDE = 6.0  # half a wire with its selection outline
@@ -210,7 +209,7 @@ class LabelItem(QGraphicsItem):
     def place(self, route: Route) -> None:
         """Moves to the middle of the wire's longest level stretch; hides where it does not fit."""
         (x, y), room, level = route.label_place()
-        size = _size(self.text, current_theme().mono(LABEL_SIZE).key())
+        size = _size(self.text, current_theme().mono(SMALL).key())
         if size != self._size:
             self.prepareGeometryChange()
             self._size = size
@@ -257,7 +256,7 @@ class LabelItem(QGraphicsItem):
         plate = QColor(theme.canvas)
         plate.setAlpha(225)
         painter.fillRect(self.boundingRect(), plate)
-        painter.setFont(theme.mono(LABEL_SIZE))
+        painter.setFont(theme.mono(SMALL))
         painter.setPen(theme.dim)
         painter.drawText(self.boundingRect(), Qt.AlignmentFlag.AlignCenter, self.text)
 
@@ -331,7 +330,7 @@ class Marquee(QGraphicsItem):
 @lru_cache(maxsize=4096)
 def _size(text: str, _font: str) -> tuple[float, float]:
     """How large a label is in the font of labels, whose key tells when it has become another."""
-    metrics = QFontMetricsF(current_theme().mono(LABEL_SIZE))
+    metrics = QFontMetricsF(current_theme().mono(SMALL))
     return metrics.horizontalAdvance(text) + 4, metrics.height()
 
 

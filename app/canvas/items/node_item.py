@@ -17,8 +17,7 @@ from app.canvas.items.thumbnail import Thumbnail
 from app.theme import SMALL, Theme, current_theme
 
 NODE_Z = 3.0
-LABEL_ROOM = 64.0
-COUNT_SIZE = 10
+LABEL_ROOM = 76.0
 DIMMED = 0.32
 MUTED = 0.5
 STACK = 5.0  # how far the sheets of a block lie apart
@@ -263,7 +262,7 @@ class NodeItem(QGraphicsItem):
             top = 34 if self.face.muted else 26  # below the wire that goes through
             painter.drawText(QRectF(g.TEXT_LEFT, top, width, 16), middle | Qt.AlignmentFlag.AlignLeft, second)
         if count:
-            painter.setFont(theme.mono(COUNT_SIZE))
+            painter.setFont(theme.mono(SMALL))
             painter.setPen(theme.hint)
             below = self.count_place == "below"
             side = Qt.AlignmentFlag.AlignLeft if below else Qt.AlignmentFlag.AlignRight
@@ -317,7 +316,7 @@ class NodeItem(QGraphicsItem):
             return ""
         theme = current_theme()
         room = self.face.layout.width - g.TEXT_LEFT - g.TEXT_RIGHT
-        beside = QFontMetricsF(theme.mono(COUNT_SIZE)).horizontalAdvance(self.count) + 8
+        beside = QFontMetricsF(theme.mono(SMALL)).horizontalAdvance(self.count) + 8
         if cut(self.face.name, theme.font(bold=True), room - beside) == one_line(self.face.name):
             return "beside"
         return "" if self.value or self.face.summary else "below"
@@ -374,14 +373,11 @@ class NodeItem(QGraphicsItem):
 
     def _paint_port_labels(self, painter: QPainter, theme: Theme) -> None:
         layout = self.face.layout
-        painter.setFont(theme.font(10))
+        painter.setFont(theme.font(SMALL))
         painter.setPen(theme.dim)
         bottom = Qt.AlignmentFlag.AlignBottom
         room = LABEL_ROOM - 10
-        # The ports of a block mean what its maker called them; of other nodes a wire says enough.
-        block = self.face.form == "block"
-        left = [spot for spot in layout.inputs if block or spot.name not in self.linked_inputs]
-        right = layout.outputs if block else self._named_outputs()
+        left, right = self._named_inputs(), self._named_outputs()
         for spots, x, side in (
             (left, -8 - room, Qt.AlignmentFlag.AlignRight),
             (right, layout.width + 8, Qt.AlignmentFlag.AlignLeft),
@@ -389,20 +385,35 @@ class NodeItem(QGraphicsItem):
             for spot in spots:
                 if not spot.shown_label:
                     continue
-                rect = QRectF(x, spot.y - 17, room, 14)
-                text = cut(spot.shown_label, theme.font(10), room)
+                rect = QRectF(x, spot.y - 19, room, 16)
+                text = cut(spot.shown_label, theme.font(SMALL), room)
                 plate = painter.boundingRect(rect, bottom | side, text)
                 painter.fillRect(plate.adjusted(-1, 1, 1, -1), theme.canvas)  # wires may cross here
                 painter.drawText(rect, bottom | side, text)
 
+    def _named_inputs(self) -> Sequence[g.Spot]:
+        """Inputs with a label. The ports of a block mean what its maker called them: a wire hides the name
+        of the first alone, where the shape stands that it carries. Of other nodes a wire says enough.
+        """
+        spots, block = self.face.layout.inputs, self.face.form == "block"
+        if block and (self.hovered or self.selected):
+            return spots
+        named = spots[1:] if block else ()
+        return [spot for spot in spots if spot in named or spot.name not in self.linked_inputs]
+
     def _named_outputs(self) -> Sequence[g.Spot]:
         """Outputs with a label: not the first, nor what hangs free below a wire, which leads down there.
 
-        None from afar. A pointer on the node, or its selection, brings all of them.
+        None from afar. A pointer on the node, or its selection, brings all of them. A block names all but
+        the first with a wire.
         """
-        spots = self.face.layout.outputs[1:]
+        block = self.face.form == "block"
+        every = self.face.layout.outputs
+        spots = every if block else every[1:]
         if self.hovered or self.selected:
             return spots
+        if block:
+            return [spot for at, spot in enumerate(spots) if at or spot.name not in self.linked_outputs]
         if self._detail.zoom < PORT_ZOOM:
             return ()
         wired = [at for at, spot in enumerate(spots) if spot.name in self.linked_outputs]
@@ -439,11 +450,11 @@ class NodeItem(QGraphicsItem):
         self, painter: QPainter, theme: Theme, word: str, *, strong: bool, lift: float = 0.0
     ) -> None:
         """A word on the upper edge."""
-        font = theme.font(COUNT_SIZE, bold=True)
-        area = QRectF(g.TEXT_LEFT - 6, -8 - lift, QFontMetricsF(font).horizontalAdvance(word) + 12, 15)
+        font = theme.font(SMALL, bold=True)
+        area = QRectF(g.TEXT_LEFT - 6, -9 - lift, QFontMetricsF(font).horizontalAdvance(word) + 12, 17)
         painter.setPen(QPen(theme.accent if strong else theme.faint, 1))
         painter.setBrush(theme.accent if strong else theme.canvas)
-        painter.drawRoundedRect(area, 7, 7)
+        painter.drawRoundedRect(area, 8, 8)
         painter.setFont(font)
         painter.setPen(theme.on_accent if strong else theme.dim)
         painter.drawText(area, Qt.AlignmentFlag.AlignCenter, word)

@@ -138,7 +138,7 @@ class Route:
         if self.curved:
             (x1, y1), (x2, y2) = max(pairwise(self.points), key=_span)
             level = abs(y2 - y1) < 1
-            return ((x1 + x2) / 2, (y1 + y2) / 2), x2 - x1 - 14, level
+            return ((x1 + x2) / 2, (y1 + y2) / 2), x2 - x1 - (6 if level else 14), level
         stretches = [
             (abs(b[0] - a[0]), index, a, b)
             for index, (a, b) in enumerate(pairwise(self.points))

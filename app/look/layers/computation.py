@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.look.base import OneProbe, Subject, Table
 from app.look.controls import button, stacked
 from app.look.layers.scalar_graph import ScalarGraph, ScalarNode
 from app.look.registry import view_kind
 from app.look.shown import split_words
+from app.widgets.labels import ElidedLabel
 from engine.feed.feed import Probe, Snapshot
 
 PROBE = Probe("", "scalars")
@@ -55,7 +56,14 @@ class Computation(OneProbe):
         self.next.clicked.connect(self._go_next)
         self.last.clicked.connect(self._go_last)
         self._wanted = -1  # a step that was chosen before there was a graph
-        stacked(self, self.graph)
+        self.graph.setProperty("role", "page")
+        self._told = ElidedLabel(role="small")
+        self._scroll = QScrollArea()
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setWidget(self.graph)
+        self._scroll.setAccessibleName("Computation graph")
+        stacked(self, self._told, (self._scroll, 1), spacing=4)
 
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts = snapshot.extra
@@ -103,6 +111,10 @@ class Computation(OneProbe):
                 self._wanted = -1
 
     def _say(self, _step: int = 0) -> None:
+        self._told.setText(self.graph.sentence())
+        if self.graph.current >= 0:
+            box = self.graph.box(self.graph.current).toRect()
+            self._scroll.ensureVisible(box.center().x(), box.center().y(), box.width(), box.height())
         step, count = self.graph.step, self.graph.steps // 2
         way = f"forward {step} of {count}" if step <= count else f"backward {step - count} of {count}"
         self.set_note(f"{self._example} · {len(self.graph.nodes)} numbers · {way}")

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPen
 
 from app.charts.plot import Plot, colour_of, number
 from app.theme import SMALL, Theme
 from engine.layout import layout
 
 WIDE, HIGH = 74.0, 46.0  # of a box, for the layout
-LARGEST = (92.0, 54.0)
-WIDE_ENOUGH = 50.0  # pixels of a box for three decimals
-HEAD = 20
-LINE = 11.5  # pixels of a row of text in a box
-SMALLEST_TEXT = 7.0  # pixels: what would be smaller is left out
+LEAST, LARGEST = (62.0, 30.0), (92.0, 54.0)  # of a box on screen; what needs more room is scrolled
+ACROSS, DOWN = 0.8, 0.86  # how much of its room a box takes
+WIDE_ENOUGH = 80.0  # pixels of a box for three decimals
+LINE = 14.0  # pixels of a row of text in a box
 
 
 @dataclass(frozen=True)
@@ -159,18 +159,23 @@ class ScalarGraph(Plot):
         least = max(1.0, min((gap for gap in gaps if gap > 0), default=HIGH))
         self._places = [QPointF(column, y / least) for column, y in places]
         self._extent = (columns[-1] + 1, max((place.y() for place in self._places), default=0.0) + 1)
+        across, down = (
+            4 + math.ceil(count * least / part)
+            for count, least, part in zip(self._extent, LEAST, (ACROSS, DOWN), strict=True)
+        )
+        self.setMinimumSize(across, down)
 
     def _pitch(self) -> tuple[float, float]:
         """How far apart columns and neighbours in a column stand, in pixels."""
         across = min(140.0, (self.width() - 4) / self._extent[0])
-        return across, min(72.0, (self.height() - HEAD - 4) / self._extent[1])
+        return across, min(72.0, (self.height() - 4) / self._extent[1])
 
     def box(self, index: int) -> QRectF:
         """Where a number stands, in pixels."""
         across, down = self._pitch()
-        wide, high = min(LARGEST[0], 0.8 * across), min(LARGEST[1], 0.86 * down)
+        wide, high = min(LARGEST[0], ACROSS * across), min(LARGEST[1], DOWN * down)
         left = (self.width() - across * self._extent[0]) / 2 + (across - wide) / 2
-        top = HEAD + (self.height() - HEAD - down * self._extent[1]) / 2
+        top = (self.height() - down * self._extent[1]) / 2
         place = self._places[index]
         return QRectF(left + across * place.x(), top + down * place.y(), wide, high)
 
@@ -209,13 +214,6 @@ class ScalarGraph(Plot):
         if not self._nodes:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.font(SMALL))
-        painter.setPen(theme.text)
-        head = QRectF(0, 0, self.width(), HEAD)
-        text = painter.fontMetrics().elidedText(
-            self.sentence(), Qt.TextElideMode.ElideRight, self.width() - 4
-        )
-        painter.drawText(head, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         current, came = self.current, self.derivatives()
         backward = self._step > len(self._computed)
         for index, node in enumerate(self._nodes):
@@ -246,14 +244,13 @@ class ScalarGraph(Plot):
         painter.setPen(QPen(colour if active else quiet, 2.0 if active else 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
-        size = min(11.0, 0.4 * begin.height())
-        if active and backward and size >= SMALLEST_TEXT:
-            painter.setFont(_sized(theme.mono(), size))
+        if active and backward:
+            painter.setFont(theme.mono(SMALL))
             painter.setPen(theme.text)
             at = path.pointAtPercent(0.5)
             words = f"{local:.3g}"
             wide = painter.fontMetrics().horizontalAdvance(words)
-            box = QRectF(at.x() - wide / 2 - 2, at.y() - size * 0.8, wide + 4, size * 1.5)
+            box = QRectF(at.x() - wide / 2 - 2, at.y() - LINE / 2, wide + 4, LINE + 2)
             painter.fillRect(box, theme.panel)
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
 
@@ -284,12 +281,8 @@ class ScalarGraph(Plot):
         else:
             rows = [(value if known else label) if came is None else slope]
         high = box.height() / len(rows)
-        longest = max(len(words) for words, _, mono in rows if mono) if known else 6
-        size = min(12.0, 0.86 * high, (box.width() - 5) / (0.61 * max(5, longest)))
-        if size < SMALLEST_TEXT:
-            return
         for place, (words, pen, mono) in enumerate(rows):
-            painter.setFont(_sized(theme.mono() if mono else theme.font(), size))
+            painter.setFont(theme.mono(SMALL) if mono else theme.font(SMALL))
             painter.setPen(pen)
             at = QRectF(box.left(), box.top() + place * high, box.width(), high)
             shown = painter.fontMetrics().elidedText(
@@ -310,9 +303,3 @@ def _number(value: float, places: int = 3) -> str:
     if value and (abs(value) < 1e-3 or abs(value) >= 1e4):
         return f"{value:.0e}" if places < 3 else f"{value:.1e}"
     return f"{value:.{places}f}" if not np.isclose(value, round(value), atol=1e-9) else f"{round(value)}"
-
-
-def _sized(font: QFont, pixels: float) -> QFont:
-    made = QFont(font)
-    made.setPixelSize(max(1, round(pixels)))
-    return made

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
 from app.look.base import Subject
 from app.look.layers.computation import PROBE, Computation
+from app.look.layers.scalar_graph import LINE
 from app.look.registry import proposed
+from app.theme import SMALL, current_theme
 from app.workspace.workspace import Workspace
 from engine.document.edits import SetParam
 from engine.feed.feed import Snapshot
@@ -91,7 +94,22 @@ def test_boxes_stand_in_the_order_of_computing_and_do_not_overlap(view: Computat
         for index, node in enumerate(view.graph.nodes):
             assert all(boxes[parent].right() < boxes[index].left() for parent, _ in node.parents)
         assert not any(one.intersects(other) for n, one in enumerate(boxes) for other in boxes[n + 1 :])
-        assert all(box.left() >= 0 and box.right() <= size[0] and box.bottom() <= size[1] for box in boxes)
+        whole = view.graph.rect()
+        assert all(box.left() >= 0 and box.top() >= 0 for box in boxes)
+        assert all(box.right() <= whole.width() and box.bottom() <= whole.height() for box in boxes)
+        # Two rows of text and a number of seven figures fit; what then needs more room is scrolled.
+        figures = QFontMetricsF(current_theme().mono(SMALL)).horizontalAdvance("∂-0.00")
+        assert all(box.width() >= figures and box.height() >= 2 * LINE for box in boxes)
+    assert whole.width() <= size[0] and whole.height() <= size[1]
+
+
+def test_a_small_card_keeps_the_step_in_sight(view: Computation) -> None:
+    painted(view, 200, 120)
+    for step in range(view.graph.steps + 1):
+        view.graph.go(step)
+        if view.graph.current >= 0:
+            middle = view.graph.box(view.graph.current).center().toPoint()
+            assert view.graph.visibleRegion().contains(middle)
 
 
 def test_the_pointer_tells_value_and_derivatives(view: Computation, qtbot: QtBot) -> None:
