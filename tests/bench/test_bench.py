@@ -37,6 +37,7 @@ PROMISED = {
     "gap-300",
     "edit-1000",
     "start-up",
+    "theme-eight",
     "open-ratio",
     "pan",
     "pan-99",

@@ -19,7 +19,9 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.theme import set_theme
 from app.window.collecting import Collector
+from app.window.gallery import example_path
 from app.window.main_window import MainWindow
 from app.workspace.places import Places
 from app.workspace.workspace import Workspace
@@ -216,6 +218,38 @@ def large_project(blocks: int = BLOCKS) -> Project:
         nodes.append(Node(node_id, kind, kind, {}, (0.0, 400.0 + len(nodes))))
         links += [Link(last, "output", node_id, "prediction"), Link("n1", "diagnosis", node_id, "target")]
     return Project(title="Large", graph=Graph(nodes, links), next_id=5 + 4 * blocks)
+
+
+THEMED = (
+    "mnist-cnn",
+    "iris",
+    "gan-digits",
+    "penguins",
+    "hopfield-2d",
+    "lstm-gates",
+    "vit-mnist",
+    "two-spirals",
+)
+
+
+@row("theme-eight", "dark to light with eight documents open until the window is painted", "ms", "<= 200")
+def theme_change() -> tuple[float, str]:
+    with open_window(gallery_project(THEMED[0])) as (window, _):
+        for name in THEMED[1:]:
+            window.files.open_example(example_path(name))
+            spin(1.0)  # in front, with its shapes
+        if len(window.documents.pages) != len(THEMED):
+            raise ValueError("not every document is open")
+        times = []
+        for name in ("light", "dark") * 5:
+            began = time.perf_counter()
+            set_theme(name)
+            QApplication.processEvents()
+            times.append((time.perf_counter() - began) * 1000)
+            spin(0.3)
+    return statistics.median(
+        times
+    ), f"median of {len(times)} changes, the first {times[0]:.0f} ms, worst {max(times):.0f} ms"
 
 
 @row("start-up", "from the command to a window that answers, median of five", "s", "<= 1.5")
