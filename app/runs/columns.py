@@ -91,6 +91,11 @@ def value_words(name: str) -> str:
     return name.replace("_", " ")
 
 
+def figure(value: float) -> str:
+    """A recorded value as lists and comparisons show it: `0.9667`."""
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 100 else number(value)
+
+
 def took(seconds: float) -> str:
     """Seconds in words: `8.3 s`, `2 min`, `1 h 05`."""
     if seconds < 60:
@@ -126,7 +131,7 @@ def _value(name: str, which: str) -> Column:
         found = value(record)
         if not isinstance(found, float | int):
             return ""
-        return f"{found:.4f}" if 1e-3 <= abs(found) < 100 else number(found)
+        return figure(found)
 
     words, tip = value_words(name), "on the test data"
     if not name.startswith("test_"):

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QPushButton,
     QScrollArea,
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.runs.columns import when
+from app.runs.columns import figure, value_words, when
 from app.widgets.background import Background
 from app.widgets.count_field import count_field
 from app.widgets.labels import ElidedLabel, label, restyle, rule
@@ -64,7 +65,6 @@ class CompareDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("compareDialog")
         self.setWindowTitle("What differs")
-        self.resize(620, 440)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 16, 20, 16)
         column.setSpacing(8)
@@ -76,9 +76,10 @@ class CompareDialog(QDialog):
         for new, found in others:
             second = _run_words(new, names) if new is not None else "the open project"
             rows.addWidget(ElidedLabel(f"From {_run_words(old, names)} to {second}", "heading"))
-            for line in _ends(old, new):
-                rows.addWidget(ElidedLabel(line, "small"))
             rows.addWidget(rule())
+            if ends := _ends(old, new):
+                rows.addWidget(label("Results", "caps"))
+                rows.addLayout(ends)
             _add_differences(rows, found)
         rows.addStretch(1)
         area = QScrollArea()
@@ -88,6 +89,7 @@ class CompareDialog(QDialog):
         area.setWidget(page)
         column.addWidget(area, 1)
         column.addLayout(_buttons(self, "Close"))
+        self.resize(620, min(440, page.sizeHint().height() + 90))
 
 
 def _add_differences(rows: QVBoxLayout, found: list[Difference]) -> None:
@@ -117,17 +119,23 @@ def _run_words(record: RunRecord, names: Mapping[str, str]) -> str:
     return f"“{names.get(record.name, record.title)}” of {when(record.started)}"
 
 
-def _ends(old: RunRecord, new: RunRecord | None) -> list[str]:
-    """How the runs ended, value by value."""
-    if new is None:
-        return []
-    both = [name for name in old.best if name in new.best and name.startswith(("val_", "test_"))]
-    words = [
-        f"{'' if name.startswith('test_') else 'best '}{name.replace('_', ' ')} {old.best[name]:.4g} → "
-        f"{new.best[name]:.4g}"
-        for name in both
-    ]
-    return [" · ".join(words)] if words else []
+def _ends(old: RunRecord, new: RunRecord | None) -> QGridLayout | None:
+    """How the runs ended, a row a value; None where they share none."""
+    shared = [] if new is None else [name for name in old.best if name in new.best]
+    both = [name for name in shared if name.startswith(("val_", "test_"))]
+    if new is None or not both:
+        return None
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(10)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(4, 1)
+    for at, name in enumerate(both):
+        words = value_words(name) if name.startswith("test_") else f"best {value_words(name)}"
+        before, after = (label(figure(record.best[name]), "mono") for record in (old, new))
+        for place, one in enumerate((label(words[:1].upper() + words[1:]), before, label("→", "dim"), after)):
+            side = Qt.AlignmentFlag.AlignRight if place in (1, 3) else Qt.AlignmentFlag.AlignLeft
+            grid.addWidget(one, at, place, side)
+    return grid
 
 
 def _buttons(dialog: QDialog, close: str, *others: QPushButton) -> QHBoxLayout:

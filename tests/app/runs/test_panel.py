@@ -336,7 +336,8 @@ def test_two_runs_are_compared_in_words(full: RunsPanel, shaped: Workspace, qtbo
     qtbot.addWidget(dialog)
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert "Learning rate: 0.1 → 0.01" in texts and "Layer, units: 3 → 4" in texts
-    assert any("val loss 0.5 → 0.6667" in text for text in texts)
+    at = texts.index("Best val loss")  # whole numbers, one a label, however many values there are
+    assert texts[at + 1 : at + 4] == ["0.5000", "→", "0.6667"]
 
 
 def test_a_run_is_compared_with_the_open_project(full: RunsPanel, shaped: Workspace) -> None:
