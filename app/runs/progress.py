@@ -302,4 +302,5 @@ def best_metric(feed: Feed | None) -> float | None:
     values = feed.read(series)["value"] if feed is not None and series.startswith("val_") else ()
     if len(values) < 2:
         return None
-    return float(np.fmin.reduce(values) if lower_is_better(series) else np.fmax.reduce(values))
+    falls = lower_is_better(series, feed.higher if feed is not None else None)
+    return float(np.fmin.reduce(values) if falls else np.fmax.reduce(values))

@@ -210,14 +210,23 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
 
 
 def higher_is_better(made: Assembly, monitor: str) -> bool:
-    """Whether a recorded value is better when it grows: the metrics that say so."""
-    wanted = monitor.removeprefix("val_")
-    if made.replays and wanted.removeprefix("train_") == RETURN:
-        return True
-    for one, given in made.metrics.items():
-        if given == wanted:
-            return not getattr(made.book.types[one], "lower_is_better", False)
-    return False
+    """Whether a recorded value is better when it grows: `growing` names those."""
+    wanted = monitor.removeprefix("val_").removeprefix("train_")
+    return wanted not in made.losses.values() and wanted in growing(made)
+
+
+def growing(made: Assembly) -> frozenset[str]:
+    """Values, without the split they are of, that are better when they grow.
+
+    Metrics that don't say otherwise, scores of layers that learn by a rule, and what episodes return.
+    """
+    types = made.book.types
+    metrics = {
+        given for one, given in made.metrics.items() if not getattr(types[one], "lower_is_better", False)
+    }
+    scores = {score for kind in types.values() if isinstance(kind, Layer) for score in kind.scores}
+    # A metric may have the name of a score: it speaks for itself.
+    return frozenset(metrics | (scores - set(made.metrics.values())) | ({RETURN} if made.replays else set()))
 
 
 def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:

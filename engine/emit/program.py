@@ -40,6 +40,7 @@ from engine.document.shipped import reading
 from engine.emit.fast import Fast
 from engine.emit.model import Assembly
 from engine.emit.names import module_paths
+from engine.emit.players import growing
 from engine.emit.script import Script, Source, write_script
 from engine.emit.statements import compiled
 from engine.errors import DataError
@@ -81,6 +82,7 @@ class Program:
         self.modules: dict[str, str] = module_paths(script.assembly)
         self.losses: dict[str, str] = dict(script.assembly.losses)
         self.metrics: dict[str, str] = dict(script.assembly.metrics)
+        self.higher = growing(made)  # values that are better when they grow
         self.results = list(script.assembly.results)
         self.arguments = list(script.assembly.arguments)
         self.book: ShapeBook = script.assembly.book

@@ -6,7 +6,7 @@ The training thread appends a few numbers a step and must not wait for a window,
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -85,6 +85,7 @@ class Feed:
         self._noted = 0
         self.generation = 0
         self.history = History()
+        self.higher: Collection[str] | None = None  # values that are better when they grow, if that is known
 
     @property
     def version(self) -> int:

@@ -102,6 +102,7 @@ class Attached:
         if self._seen and table != self._table:  # it only grows, unless the run goes on from an earlier step
             self._again()
         self._seen, self._table, self.settings = stamps, table, settings
+        self.feed.higher = settings.get("higher")
         with suppress(TrainingError):
             self._read_steps()
             self._read_epochs()

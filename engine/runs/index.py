@@ -10,7 +10,7 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -306,7 +306,7 @@ def _read(folder: Path) -> RunRecord:
 def _made(
     folder: Path, settings: Mapping[str, Any], history: list[dict[str, int | float]], labels: Labels
 ) -> RunRecord:
-    best, last = _figures(history, settings.get("results") or {})
+    best, last = _figures(history, settings.get("results") or {}, settings.get("higher"))
     newest = history[-1] if history else {}
     optimiser, rate = _optimiser(settings.get("plan") or {})
     origin = settings.get("branched_from") or {}
@@ -356,7 +356,7 @@ def _whole(settings: Mapping[str, Any], name: str, otherwise: float = 0) -> int:
 
 
 def _figures(
-    history: list[dict[str, int | float]], results: Mapping[str, Any]
+    history: list[dict[str, int | float]], results: Mapping[str, Any], higher: Sequence[str] | None
 ) -> tuple[dict[str, float], dict[str, float]]:
     best: dict[str, float] = {}
     last: dict[str, float] = {}
@@ -365,7 +365,7 @@ def _figures(
             if name in _NO_VALUES or value != value:
                 continue
             last[name] = value
-            choose = min if lower_is_better(name) else max
+            choose = min if lower_is_better(name, higher) else max
             best[name] = choose(best[name], value) if name in best else value
     for name, value in results.items():
         if isinstance(value, (int, float)) and value == value:

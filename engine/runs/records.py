@@ -7,7 +7,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -59,8 +59,14 @@ _HIGHER = (
 )
 
 
-def lower_is_better(value: str) -> bool:
-    """Whether a recorded value improves as it falls: losses and errors do, accuracies don't."""
+def lower_is_better(value: str, higher: Collection[str] | None = None) -> bool:
+    """Whether a recorded value improves as it falls: losses and errors do, accuracies don't.
+
+    `higher` are those that improve as they grow, without the split they are of, as a run's settings have
+    them; of runs that have none the words of the name decide.
+    """
+    if higher is not None:
+        return value.partition("_")[2] not in higher and value not in higher
     words = value.casefold().replace("-", "_").split("_")
     return not any(word in _HIGHER for word in words)
 

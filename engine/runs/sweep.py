@@ -18,7 +18,15 @@ from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.errors import GraphError, NeuroloomError
 from engine.runs.index import RunRecord, read_run
-from engine.runs.records import SETTINGS, Labels, given_back, lower_is_better, new_folder, write_labels
+from engine.runs.records import (
+    SETTINGS,
+    Labels,
+    given_back,
+    lower_is_better,
+    new_folder,
+    read_settings,
+    write_labels,
+)
 
 MOST = 64  # runs of one sweep
 WAITING, RUNNING, FINISHED, FAILED, STOPPED = "waiting", "training", "finished", "failed", "stopped"
@@ -88,8 +96,11 @@ class Sweep:
         name = self.monitor
         done = [one for one in self.trials if one.state == FINISHED and one.record is not None]
         judged = [one for one in done if one.record is not None and name in one.record.best]
-        sign = 1 if lower_is_better(name) else -1
-        return min(judged, key=lambda one: sign * one.record.best[name], default=None)  # type: ignore[union-attr]
+        if not judged:
+            return None
+        higher = read_settings(judged[0].record.folder).get("higher")  # type: ignore[union-attr]
+        sign = 1 if lower_is_better(name, higher) else -1
+        return min(judged, key=lambda one: sign * one.record.best[name])  # type: ignore[union-attr]
 
     def cancel(self) -> None:
         """Have what trains end with a checkpoint, and nothing else begin; any thread may call this."""

@@ -83,6 +83,7 @@ def begin_run(
         program = fastest(program, catalogue, load, settings, feed, world.decided if world else None)
     if world is not None:
         program = world.wrap(program)
+    feed.higher = program.higher
     run = Run(program, load, settings, feed, revision)
     run.heads = loss_heads(program.project, program.book)
     _check_data(program, run.heads, run.data)

@@ -152,6 +152,7 @@ class RunFolder:
             "started": self._facts.get("started") or _now(),
             **asdict(run.settings),
             "revision": run.revision,
+            "higher": sorted(run.program.higher),
             "parameters": sum(weight.numel() for weight in run.model.parameters()),
             "torch": torch.__version__,
             "python": platform.python_version(),

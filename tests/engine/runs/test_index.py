@@ -27,6 +27,12 @@ def test_losses_fall_and_accuracies_rise() -> None:
     assert not lower_is_better("val_accuracy") and not lower_is_better("val_top5_accuracy")
 
 
+def test_what_a_run_says_of_its_values_counts_more_than_their_names() -> None:
+    higher = ("recalled",)
+    assert not lower_is_better("val_recalled", higher) and not lower_is_better("test_recalled", higher)
+    assert lower_is_better("val_accuracy", higher) and lower_is_better("train_loss", higher)
+
+
 def test_what_changes_in_a_folder_is_seen_and_what_is_gone_is_forgotten(tmp_path: Path) -> None:
     one, two = write_run(tmp_path, "one"), write_run(tmp_path, "two")
     index = RunIndex(tmp_path)

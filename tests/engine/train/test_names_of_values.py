@@ -8,8 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.document.document import Document
+from engine.document.edits import Rename
 from engine.document.graph import Project
 from engine.document.plan import Minimise, Phase, Plan, Stop
+from engine.runs.index import read_run
 from engine.runs.records import read_metrics, read_step_series
 from engine.train.headless import run_headless
 from engine.train.loop import Run
@@ -97,3 +100,24 @@ def test_what_rules_tell_is_told_apart(tmp_path: Path) -> None:
     for rule in ("and", "or", "xor"):
         steps = run.feed.read(f"train_{rule}_updates")["step"].tolist()
         assert steps == sorted(set(steps))  # a point a step: no other rule's among them
+
+
+def test_the_best_epoch_is_known_by_what_a_value_measures_not_by_its_name(tmp_path: Path) -> None:
+    project = iris()
+    metric = next(one for one in project.graph.nodes.values() if one.type == "Accuracy")
+    with (document := Document(project)).step("Another name"):
+        document.apply(Rename(metric.id, "flowers told apart"))
+    run = trained(document.project, tmp_path / "one", epochs=6)
+    values = run.feed.read("val_flowers_told_apart")["value"].tolist()
+    assert min(values) < max(values)
+    assert read_run(tmp_path / "one").best["val_flowers_told_apart"] == pytest.approx(max(values), abs=1e-6)
+    losses = run.feed.read("val_loss")["value"].tolist()
+    assert read_run(tmp_path / "one").best["val_loss"] == pytest.approx(min(losses), abs=1e-6)
+
+
+def test_a_likelihood_is_better_when_it_grows(tmp_path: Path) -> None:
+    run = trained(gallery("mixture-em"), tmp_path / "one", epochs=5)
+    values = run.feed.read("val_log_likelihood")["value"].tolist()
+    assert values[-1] == max(values)
+    assert run.best_epoch == 5 and run.feed.higher == {"log_likelihood"}
+    assert read_run(tmp_path / "one").best["val_log_likelihood"] == pytest.approx(max(values), abs=1e-6)
