@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.charts.plot import Plot, colour_of, number, numbers, percent
+from app.charts.plot import Plot, colour_of, number, numbers, percent, percents
 from app.theme import SMALL, Theme
 
 ROW = 20
@@ -114,8 +114,9 @@ class Bars(Plot):
     def texts(self) -> list[str]:
         """What stands beside the bars."""
         values = [bar.value for bar in self._bars]
-        of_kind = self._unit == COUNT or self._unit in IN_PERCENT
-        return [self._text(value) for value in values] if of_kind else numbers(values)
+        if self._unit in IN_PERCENT:
+            return percents(values)
+        return [self._text(value) for value in values] if self._unit == COUNT else numbers(values)
 
     def _text(self, value: float) -> str:
         if self._unit == COUNT:

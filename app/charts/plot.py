@@ -154,6 +154,31 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:.3g} %" if fraction < 0.995 else f"{fraction * 100:.4g} %"
 
 
+def percents(fractions: Iterable[float]) -> list[str]:
+    """Fractions of 1 in a column, with equally many decimals: `0.16 %`, `99.84 %`; `0.3 %`, `48.0 %`.
+
+    One, two where one of them is closer to nothing or to all than that tells, none of whole per cents.
+    """
+    found = list(fractions)
+    inside = [value for value in found if 0 < value < 1]
+    if all(abs(value * 100 - round(value * 100)) < 1e-9 for value in found if isfinite(value)):
+        decimals = 0
+    else:
+        decimals = 2 if any(min(value, 1 - value) < 0.0095 for value in inside) else 1
+    least = 10.0**-decimals  # per cent
+    texts = []
+    for value in found:
+        if not isfinite(value):
+            texts.append(number(value))
+        elif 0 < value * 100 < least / 2:
+            texts.append(f"<{least:.{decimals}f} %")
+        elif least / 2 > (1 - value) * 100 > 0:
+            texts.append(f">{100 - least:.{decimals}f} %")
+        else:
+            texts.append(f"{value * 100:.{decimals}f} %")
+    return texts
+
+
 def colour_of(theme: Theme, role: str) -> QColor:
     """The theme's colour of a role such as "accent", or of a node family such as "convolution"."""
     return QColor(getattr(theme, role)) if hasattr(theme, role) else QColor(theme.family(role))

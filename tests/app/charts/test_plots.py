@@ -15,11 +15,11 @@ from app.charts.arrays.confusion import Confusion, most_confused, names_below, s
 from app.charts.arrays.filters import Filters, caption
 from app.charts.arrays.matrix import Matrix
 from app.charts.arrays.tiles import Tiles, lay_out, mosaic
-from app.charts.bars import ROW, Bar, Bars, how_to_cut
+from app.charts.bars import PROBABILITY, ROW, Bar, Bars, how_to_cut
 from app.charts.colourmaps import NOT_FINITE, SIGNED, VIRIDIS, limits, shade
 from app.charts.columns import Columns
 from app.charts.histogram import Distribution, Histogram
-from app.charts.plot import Plot, number, numbers, percent
+from app.charts.plot import Plot, number, numbers, percent, percents
 from app.charts.series import Line, SeriesPlot, extremes
 from app.theme import SMALL, current_theme, set_theme
 from engine.feed.feed import Snapshot
@@ -336,6 +336,24 @@ def test_numbers_in_a_column_have_alike_decimals(values: list[float], texts: lis
     assert numbers(values) == texts
     bars = Bars()
     bars.show_bars([Bar("", value) for value in values])
+    assert bars.texts() == texts
+
+
+@pytest.mark.parametrize(
+    ("fractions", "texts"),
+    [
+        ([0.00161, 0.99839], ["0.16 %", "99.84 %"]),
+        ([0.29, 0.0941, 0.616], ["29.0 %", "9.4 %", "61.6 %"]),
+        ([0.0, 0.5, 1.0], ["0 %", "50 %", "100 %"]),
+        ([3e-7, 0.9999997, 0.0], ["<0.01 %", ">99.99 %", "0.00 %"]),
+        ([0.25, float("nan")], ["25 %", "not a number"]),
+        ([], []),
+    ],
+)
+def test_percentages_in_a_column_have_alike_decimals(fractions: list[float], texts: list[str]) -> None:
+    assert percents(fractions) == texts
+    bars = Bars(unit=PROBABILITY)
+    bars.show_bars([Bar("", value) for value in fractions])
     assert bars.texts() == texts
 
 
