@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Wire, param
 from engine.catalogue.symbols import Expr, F, torch
-from engine.catalogue.traits import LayerTraits, Squash
+from engine.catalogue.traits import LayerTraits, Pieces, Squash
 from nodes.wires import need_axis
 
 NONE = "none"
@@ -46,6 +46,7 @@ class ReLU(Activation):
     aliases = ("rectifier", "relu")
     formula = "y = max(0, x)"
     source = "Nair and Hinton, 2010"
+    traits = LayerTraits(pieces=Pieces.RELU)
     function = F.relu
 
 
@@ -55,6 +56,7 @@ class LeakyReLU(Activation):
     title = "Leaky ReLU"
     formula = "y = x for x > 0, else slope · x"
     source = "Maas, Hannun and Ng, 2013"
+    traits = LayerTraits(pieces=Pieces.LEAKY_RELU)
     slope: float = param(0.01, minimum=0, doc="what negative numbers are multiplied by")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
@@ -131,5 +133,5 @@ class Hardtanh(Activation):
     aliases = ("saturating linear", "clip")
     formula = "y = min(1, max(-1, x))"
     source = "Collobert, 2004"
-    traits = LayerTraits(squashes=Squash.HARD_TANH)
+    traits = LayerTraits(squashes=Squash.HARD_TANH, pieces=Pieces.HARD_TANH)
     function = F.hardtanh

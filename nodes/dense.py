@@ -10,6 +10,7 @@ from engine.catalogue.training.initialisers import init_param, init_scale_param,
 from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
+from nodes.wires import need_axes, plural, typed_rows
 
 
 class Linear(Layer):
@@ -35,6 +36,44 @@ class Linear(Layer):
 
     def summary(self) -> str:
         units = f"{self.units:,} unit" + ("" if self.units == 1 else "s")
+        return units if self.activation == NONE else f"{units} · {self.activation}"
+
+
+class TypedLinear(Layer):
+    """A dense layer whose first weights you type, to set a network by a formula or by hand.
+
+    A plan that trains it moves them. A unit with weight 1 and bias -t bends at t where ReLU is behind it; of
+    such units, one for each joint, the next layer makes any function of straight pieces.
+    """
+
+    family = "dense"
+    title = "Typed linear"
+    aliases = ("hand-set weights", "dense", "fixed weights", "constructed network", "formula")
+    formula = "y = f(W x + b), with W and b as typed"
+    source = "Arora, Basu, Mianjy and Mukherjee, 2018"
+    takes_axes = ("features",)
+    traits = LayerTraits(dense=True)
+    rows: str = param(
+        "0 1; 0 -1",
+        label="Units",
+        doc="of each unit its bias, then a weight for each input; a semicolon before the next",
+    )
+    activation: str = param(NONE, choices=CHOICES, doc="function applied to each unit")
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.typed_linear import TypedLinear as Made
+
+        need_axes(x, self)
+        rows = typed_rows(self.rows, "A matrix of weights")
+        if len(rows[0]) != x.features + 1:
+            raise EmitError(
+                f"Each unit has a bias and {plural(x.features, 'weight')} here, but "
+                f"{plural(len(rows[0]), 'number')} are typed."
+            )
+        return activate(self.activation, e.module(carried(Made)(self.rows))(x))
+
+    def summary(self) -> str:
+        units = plural(self.rows.count(";") + 1, "unit")
         return units if self.activation == NONE else f"{units} · {self.activation}"
 
 

@@ -26,7 +26,7 @@ class LeastSquares(Estimator):
     ridge: float = param(0.0, minimum=0, label="Ridge", doc="λ: how strongly large weights are held back")
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.least_squares import LeastSquares as Made
+        from engine.layers.estimators.least_squares import LeastSquares as Made
 
         need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, ridge=self.ridge)
@@ -65,7 +65,7 @@ class GaussianProcess(Estimator):
     )
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.gaussian_process import GaussianProcess as Made
+        from engine.layers.estimators.gaussian_process import GaussianProcess as Made
 
         need_axes(x, self, ROW)
         made = carried(Made)(
@@ -108,7 +108,7 @@ class SupportVectors(Estimator):
         super().need_target(1, target)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.support_vectors import SupportVectors as Made
+        from engine.layers.estimators.support_vectors import SupportVectors as Made
 
         need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, kernel=self.kernel, c=self.c, gamma=self.gamma)
@@ -148,7 +148,7 @@ class GaussianClasses(Estimator):
         super().need_target(1, target)
 
     def emit(self, e: Emitter, x: Wire) -> Emitted:
-        from engine.layers.gaussian_classes import GaussianClasses as Made
+        from engine.layers.estimators.gaussian_classes import GaussianClasses as Made
 
         need_axes(x, self, ROW)
         made = carried(Made)(x.features, self.units, covariance=self.covariance, shrinkage=self.shrinkage)

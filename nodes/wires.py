@@ -9,6 +9,9 @@ from engine.catalogue.axes import in_words
 from engine.catalogue.params import Pair
 from engine.errors import EmitError
 
+LARGEST = 64  # rows and columns of numbers that are typed
+MOST = 1e9
+
 
 def sizes(wire: Wire) -> str:
     """The sizes of one example, such as 3×32×32."""
@@ -52,3 +55,18 @@ def listed(wires: Iterable[Wire]) -> str:
     """The sizes of several wires: 16×8×8 and 16×6×6."""
     *first, last = (sizes(wire) for wire in wires)
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def typed_rows(text: str, what: str = "A kernel") -> list[list[float]]:
+    """The numbers of a kernel or a matrix as typed. Errors: `EmitError`."""
+    try:
+        rows = [[float(one) for one in row.replace(",", " ").split()] for row in text.split(";")]
+    except ValueError:
+        raise EmitError(f"{what} is numbers, with a semicolon before the next row: 0 1; 1 0.") from None
+    if len({len(row) for row in rows}) > 1 or not rows[0]:
+        raise EmitError(f"{what} has as many numbers in each row as in the first, one at least.")
+    if max(len(rows), len(rows[0])) > LARGEST or any(
+        abs(one) > MOST or one != one for row in rows for one in row
+    ):
+        raise EmitError(f"{what} has {LARGEST} rows and columns at most, of numbers of ordinary size.")
+    return rows

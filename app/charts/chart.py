@@ -74,6 +74,14 @@ class Pieces:
 
 
 @dataclass(frozen=True)
+class Areas:
+    """Polygons `(k, 2)` of (x, y), each with its colour in a theme."""
+
+    corners: Sequence[Numbers]
+    colours: Callable[[Theme], Sequence[QColor]]
+
+
+@dataclass(frozen=True)
 class Columns:
     """Upright bars between edges `(n + 1,)`, from zero to their heights."""
 
@@ -105,7 +113,7 @@ class Words:
     text: str
 
 
-Layer = Ground | Band | Curve | Pieces | Columns | Marks | Words
+Layer = Ground | Areas | Band | Curve | Pieces | Columns | Marks | Words
 
 
 @dataclass(frozen=True)
@@ -253,7 +261,9 @@ class Chart(Plot):
     # -- layers -----------------------------------------------------------------------------------
 
     def _paint_layer(self, painter: QPainter, theme: Theme, layer: Layer) -> None:
-        if isinstance(layer, Band):
+        if isinstance(layer, Areas):
+            self._paint_areas(painter, theme, layer)
+        elif isinstance(layer, Band):
             self._paint_band(painter, theme, layer)
         elif isinstance(layer, Curve):
             self._paint_curve(painter, theme, layer)
@@ -280,6 +290,13 @@ class Chart(Plot):
         image = to_image(layer.colours(theme)[::-1])
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, layer.smooth)
         painter.drawImage(self.area(), image)
+
+    def _paint_areas(self, painter: QPainter, theme: Theme, layer: Areas) -> None:
+        for corners, colour in zip(layer.corners, layer.colours(theme), strict=True):
+            x, y = self.to_pixels(corners[:, 0], corners[:, 1])
+            painter.setPen(QPen(colour, 1))  # else neighbours have a light seam between them
+            painter.setBrush(colour)
+            painter.drawPolygon(QPolygonF(list(map(QPointF, x.tolist(), y.tolist()))))
 
     def _paint_band(self, painter: QPainter, theme: Theme, layer: Band) -> None:
         x, low = self.to_pixels(layer.x, layer.low)

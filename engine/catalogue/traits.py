@@ -34,6 +34,18 @@ class Squash(Enum):
         self.ends = ends
 
 
+class Pieces(Enum):
+    """A function that is straight but at its joints: its name among activations, and where they are."""
+
+    RELU = "ReLU", (0.0,)
+    LEAKY_RELU = "leaky ReLU", (0.0,)
+    HARD_TANH = "hard tanh", (-1.0, 1.0)
+
+    def __init__(self, word: str, joints: tuple[float, ...]) -> None:
+        self.word = word
+        self.joints = joints
+
+
 class Pool(StrEnum):
     """What a pool keeps of the numbers of a window."""
 
@@ -95,21 +107,23 @@ class ClassCount:
 class LayerTraits:
     """What is known of a layer.
 
-    `keeps_values`: its output has the numbers of its input in their order, at most in another shape; some may
-    be dropped while training. `squashes`: the function that it is; one that is chosen as its `activation`
-    needs no mention. `class_count`: how many classes may come in. `units`: the parameter that says how many
-    numbers leave it along the last axis, and may be changed. `channels_first`: what it gives of a sequence is
-    (C, L). `pools`: what it keeps of each window of its `size`. `dense`: it keeps one matrix of weights and
-    biases, or `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a
-    layer that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
+    `keeps_values`: its output has the numbers of its input in their order, at most in another shape; some
+    may be dropped while training. `squashes`: the function that it is; one that is chosen as its
+    `activation` needs no mention. `pieces`: the same for a function of straight pieces. `class_count`:
+    how many classes may come in. `units`: the parameter that says how many numbers leave it along the
+    last axis, and may be changed. `channels_first`: what it gives of a sequence is (C, L). `pools`: what
+    it keeps of each window of its `size`. `dense`: it keeps one matrix of weights and biases, or
+    `signals` of several. `matrix`: the parameters that are the sizes of its weight matrix, which a layer
+    that `takes_matrix` may use as its own. `batch_statistics`: it goes by the statistics of a batch in
     training and by those that it has kept afterwards. `holds_rows`: its buffer `rows` (K, inputs) has the
-    training rows on which its answer rests. `patch`: the parameter that is the size, height × width, of the
-    patches that it cuts an image into, row by row. `leads`: how many steps it puts before a sequence.
+    training rows on which its answer rests. `patch`: the parameter that is the size, height × width, of
+    the patches that it cuts an image into, row by row. `leads`: how many steps it puts before a sequence.
     `part`: what its parameters are of a network, where that isn't the family of the node.
     """
 
     keeps_values: bool = False
     squashes: Squash | None = None
+    pieces: Pieces | None = None
     class_count: ClassCount | None = None
     units: str = ""
     channels_first: bool = False
@@ -148,3 +162,10 @@ class LossTraits:
     unpaired: bool = False
     blank: str = ""
     boxes: bool = False
+
+
+def pieces_of(made: object) -> Pieces | None:
+    """The function of straight pieces that a layer's numbers have passed last."""
+    chosen, traits = getattr(made, "activation", None), getattr(made, "traits", None)
+    own = traits.pieces if isinstance(traits, LayerTraits) else None
+    return next((one for one in Pieces if one.word == chosen), own)

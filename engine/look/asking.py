@@ -130,7 +130,12 @@ def class_names(head: Head) -> tuple[str, ...]:
 
 def made_batch(look: Look, count: int, values: Mapping[Feature, Tensor]) -> Batch:
     """So many copies of the pinned example with some of its features set to `(count,)` values."""
-    made = look.repeated(count)
+    return with_features(look.repeated(count), values)
+
+
+def with_features(batch: Batch, values: Mapping[Feature, Tensor]) -> Batch:
+    """A batch with some of its features set to `(N,)` values, in memory of its own."""
+    made = dict(batch)
     for name in {feature.column for feature in values}:
         made[name] = made[name].clone()
     for feature, found in values.items():

@@ -12,12 +12,10 @@ from engine.errors import EmitError
 from nodes.activation import CHOICES, NONE, activate
 from nodes.convolution.sliding import BORDER_DOC, BORDERS, SAME_WORDS, Convolution, need_border
 from nodes.images import two
-from nodes.wires import need_axes, plural, shown, sizes
+from nodes.wires import need_axes, plural, shown, sizes, typed_rows
 
 EXTENTS = ("valid", "same", "full")
 EXTENT_DOC = "valid: none; same: the size stays; full: at every place where the two meet"
-LARGEST = 64  # cells of a typed kernel along each axis
-MOST = 1e9
 
 
 class DepthwiseConv2d(Layer):
@@ -189,18 +187,3 @@ class TypedKernel1d(Typed):
 
     def summary(self) -> str:
         return plural(len(self.kernel.split()), "number")
-
-
-def typed_rows(text: str) -> list[list[float]]:
-    """The numbers of a kernel as typed. Errors: `EmitError`."""
-    try:
-        rows = [[float(one) for one in row.replace(",", " ").split()] for row in text.split(";")]
-    except ValueError:
-        raise EmitError("A kernel is numbers, with a semicolon before the next row: 0 1; 1 0.") from None
-    if len({len(row) for row in rows}) > 1 or not rows[0]:
-        raise EmitError("Each row of a kernel has as many numbers as the first, one at least.")
-    if max(len(rows), len(rows[0])) > LARGEST or any(
-        abs(one) > MOST or one != one for row in rows for one in row
-    ):
-        raise EmitError(f"A kernel has {LARGEST} rows and columns at most, of numbers of ordinary size.")
-    return rows

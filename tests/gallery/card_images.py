@@ -103,6 +103,7 @@ IMAGES = {
     "co2-series": Painted("forecast", "forecast"),
     "gaussian-process": Painted("fit", "likelihood"),
     "curve-bases": Painted("fit", "splines error"),
+    "shallow-relu": Painted("linear-regions", "error of sixteen", 1.8),
     "three-rates": Painted("fit", "converging"),
     "four-classifiers": Painted("decision-regions", "QDA AUC"),
     "support-vectors": Painted("decision-regions", "machine"),

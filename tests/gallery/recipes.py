@@ -47,6 +47,7 @@ FITTING: Mapping[str, Mapping[str, Value]] = {
     **{one: {"size": 6} for one in ("Crop", "RandomCrop")},
     "LabelNoise": {"classes": 3},
     "GroupNorm": {"groups": 2},
+    "TypedLinear": {"rows": "0 1 0 0 1; 1 0 -1 0.5 0"},
     "DrawnPoints": {"points": tuple((at / 20, (at % 7) / 7, at % 2) for at in range(40))},
     **{one: {"units": 4} for one in ("Perceptron", "DeltaRule", "LeastSquares", "GaussianProcess")},
     **{one: {"units": 3} for one in ("SupportVectors", "GaussianClasses")},

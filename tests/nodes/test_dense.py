@@ -58,3 +58,20 @@ def test_a_filler_outside_the_table_is_said_to_be() -> None:
 def test_units_of_mcculloch_and_pitts_are_gates(params: dict[str, Any], answers: list[int]) -> None:
     rows = torch.tensor([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     assert through("McCullochPitts", params, rows)[:, 0].tolist() == answers
+
+
+def test_typed_units_are_what_they_are_typed_as() -> None:
+    x = torch.tensor([[-1.0], [0.0], [0.25], [2.0]])
+    found = through("TypedLinear", {"rows": "0.5 1; 0 -2; 1, 0", "activation": "ReLU"}, x)
+    torch.testing.assert_close(found, torch.relu(torch.cat([x + 0.5, -2 * x, torch.ones_like(x)], 1)))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"), [("1 1 1", "a bias and 1 weight here, but 3 numbers"), ("a", "is numbers")]
+)
+def test_typed_units_that_do_not_fit_are_refused(rows: str, words: str) -> None:
+    from engine.shapes.shapes import ShapeBook, Signature
+    from tests.engine.sketches import catalogue
+
+    facts = ShapeBook(catalogue()).trial("TypedLinear", {"rows": rows}, {"x": Signature((1,))})
+    assert facts.problem is not None and words in facts.problem.message

@@ -29,6 +29,7 @@ VOLUMES = [(2, 8, 8, 8), (1, 6, 7, 8)]
 SUITED = {  # shapes that others hardly meet
     "JoinPatches": [(4, 16), (9, 4)],
     "RandomColour": [(3, 4, 5)],
+    "TypedLinear": [(1,)],
     **dict.fromkeys(("Conv3d", "MaxPool3d", "AvgPool3d"), VOLUMES),
 }
 ENOUGH, MOST = 10, 400  # tries that fit, tries in all

@@ -96,7 +96,7 @@ def activation_curve(look: Look, probe: Probe) -> Taken | None:
     64 examples; in a layer with an activation of its own the inputs are the weighted sums.
     Errors: `TrainingError` for a function that mixes numbers, such as softmax.
     """
-    arriving = _arriving(look, probe.node_id, look.batch(0, ROWS))
+    arriving = given_to_activation(look, probe.node_id, look.batch(0, ROWS))
     counts, facts = reduce.histogram([arriving] if arriving is not None else [])
     low, high = -REACH, REACH
     if counts.any():
@@ -129,7 +129,7 @@ def _handed_on(x: Tensor) -> Tensor:
     return x
 
 
-def _arriving(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor | None:
+def given_to_activation(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor | None:
     """What a node's activation function is given: what its layer computes, else what comes in."""
     module = look.module(node_id)
     if module is not None and hasattr(look.program.book.types[node_id], "activation"):

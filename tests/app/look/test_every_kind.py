@@ -42,6 +42,7 @@ NETWORKS = (
     "dqn-grid",
     "vit-mnist",
     "perceptron-gates",
+    "shallow-relu",
 )
 
 

@@ -14,9 +14,9 @@ from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from engine.layers.gaussian_classes import GaussianClasses
-from engine.layers.gaussian_process import GaussianProcess
-from engine.layers.support_vectors import SupportVectors
+from engine.layers.estimators.gaussian_classes import GaussianClasses
+from engine.layers.estimators.gaussian_process import GaussianProcess
+from engine.layers.estimators.support_vectors import SupportVectors
 
 
 def wave(rows: int = 30) -> tuple[torch.Tensor, torch.Tensor]:

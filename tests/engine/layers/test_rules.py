@@ -13,8 +13,8 @@ from engine.data.sets.patterns import stored_patterns
 from engine.data.sets.points import load_gates, load_points, load_worked_example
 from engine.layers.boltzmann import RBM
 from engine.layers.delta_rule import DeltaRule
+from engine.layers.estimators.least_squares import LeastSquares
 from engine.layers.hopfield import Hopfield
-from engine.layers.least_squares import LeastSquares
 from engine.layers.oja import Oja
 from engine.layers.perceptron import Perceptron
 from tests.engine.exact import free_energy

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.errors import EmitError
-from nodes.convolution.windows import typed_rows
+from nodes.wires import typed_rows
 from tests.nodes.convolution.test_sliding import by_hand
 from tests.nodes.values import built, close, through
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.layers.fitted import Fitted
+from engine.layers.estimators.fitted import Fitted
 
 
 class SupportVectors(Fitted):
