@@ -20,10 +20,11 @@ from app.workspace.engine_parts import split_on_show
 from app.workspace.open_document import TrainableDocument
 from app.workspace.own_units import OwnUnitsFinder
 from app.workspace.watching import Live, Probes
-from engine.catalogue import NodeType
+from engine.catalogue import Loss, NodeType
 from engine.feed.feed import Probe, Snapshot
 
 NO_ANSWERS = "No loss compares a prediction with a target. The Views tab shows what the layers compute."
+BOXES = "Boxes are compared with boxes. The Views tab draws them over their images."
 NOT_HELD_OUT = "The data have no validation split, so that nothing is evaluated between epochs."
 _LIST = 6
 _LIST_WIDTH = 92
@@ -131,12 +132,17 @@ class TrainingAnswers(QWidget):
         self._held_out = self._holds_out()
         self._title.setText("Answers, validation" if self._held_out else "Answers, training")
         waiting = "Which classes are confused shows after the first step."
-        waiting = waiting if self._held_out else NOT_HELD_OUT
+        waiting = BOXES if self._compares_boxes() else waiting if self._held_out else NOT_HELD_OUT
         self.confusion.say(waiting if self._losses else NO_ANSWERS)
         self._stack.setCurrentIndex(0)
         self._list_title.setText("")
         for line in self._list:
             line.setText("")
+
+    def _compares_boxes(self) -> bool:
+        node = self._workspace.document.project.graph.nodes.get(self._which.key)
+        kind = self._workspace.catalogue.get(node.type) if node is not None else None
+        return kind is not None and issubclass(kind, Loss) and kind.traits.boxes
 
     def _probes(self) -> Probes:
         self._find_losses()

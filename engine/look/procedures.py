@@ -11,8 +11,9 @@ from torch import Tensor
 from engine.emit.procedures import Compiled
 from engine.errors import NeuroloomError, reason_of
 from engine.feed.feed import Probe
-from engine.look.asking import rows_of
+from engine.look.asking import array, rows_of
 from engine.look.generation.generation import as_images
+from engine.look.predictions.boxes import images_before
 from engine.look.registry import Taken, probe_kind
 from engine.look.sight import Look, evaluating
 from engine.procedures.declare import Offer
@@ -35,7 +36,8 @@ def procedure(look: Look, probe: Probe) -> Taken | None:
 
     `detail` is (name, seed, then each parameter and its value as text). `words` are the states in words,
     `texts` what they say where they show a text; `tree` are the levels of a beam search, of each continuation
-    (parent, token, log-probability, whether it is kept); `cut` says that more states would have come.
+    (parent, token, log-probability, whether it is kept); `inputs` are the images that boxes were found in,
+    and `found` their number, class, corners and probability; `cut` says that more states would have come.
     """
     name, seed = str(probe.detail[0]), int(probe.detail[1])
     offer = offer_called(offers(look.program.project, look.program.book), name)
@@ -61,7 +63,10 @@ def procedure(look: Look, probe: Probe) -> Taken | None:
                 numbers += sum(value.numel() for value in state.values() if isinstance(value, Tensor))
     except (ValueError, RuntimeError) as error:
         raise NeuroloomError(reason_of(error), node_id=offer.bound.node_id) from error
-    return _shown(offer, kept, {"name": name, "cut": cut, "split": split, "rows": tuple(rows), "seed": seed})
+    facts = {"name": name, "cut": cut, "split": split, "rows": tuple(rows), "seed": seed}
+    if kept and all("box" in state for state in kept):
+        facts |= _boxes(kept, images_before(look, offer.bound.node_id, batch))
+    return _shown(offer, kept, facts)
 
 
 def _tree(states: list[dict[str, Any]]) -> dict[str, Any]:
@@ -75,12 +80,20 @@ def _tree(states: list[dict[str, Any]]) -> dict[str, Any]:
     return {"tree": tuple(tree), "log_probabilities": best}
 
 
+def _boxes(states: list[dict[str, Any]], images: Tensor | None) -> dict[str, Any]:
+    if images is None:
+        return {}
+    found = [[one["row"], one["class"], *one["box"].tolist(), one["probability"]] for one in states]
+    return {"inputs": array(images), "found": np.array(found, np.float32)}
+
+
 def _shown(offer: Offer, states: list[dict[str, Any]], facts: dict[str, Any]) -> Taken | None:
     key = next((one for one in offer.procedure.shows if states and one in states[0]), "")
     states = [state for state in states if key in state]
     if not states:
         return None
-    rest = [{name: value for name, value in state.items() if name != key} for state in states]
+    told = "" if "found" in facts else key  # boxes are told as well, as they are few numbers
+    rest = [{name: value for name, value in state.items() if name != told} for state in states]
     facts |= {"key": key, "words": tuple(state_in_words(state) for state in rest)}
     values = [state[key] for state in states]
     if not isinstance(values[0], Tensor):

@@ -72,6 +72,7 @@ IMAGES = {
     "gpt2-small": Painted("parameter-budget"),
     "digits-augmented": Painted("augmented", "affine"),
     "shapes-masks": Painted("masks", "cross-entropy"),
+    "digit-boxes": Painted("boxes", "grid", 1.76),
     "typed-kernels": Painted("window-steps", "upright edges", 2.2, state={"step": 430}),
     "image-blocks": Painted("activations", "residual"),
     "residual-blocks": Painted("confusion-matrix", "cross-entropy", square=True),

@@ -32,6 +32,7 @@ STEPS = {
     "char-decoder": 20,
     "copying-lags": 30,
     "lstm-gates": 30,
+    "digit-boxes": 20,
     "rbm-mnist": 60,
     "gan-digits": 60,
     "stacked-autoencoder": 60,

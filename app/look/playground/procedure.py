@@ -28,6 +28,7 @@ from app.look.base import OneProbe, Subject, Table
 from app.look.controls import Steps, button, choice, offer
 from app.look.energy.sampling import denoises
 from app.look.offered import known_offers
+from app.look.predictions.boxes import BoxTiles
 from app.look.registry import view_kind
 from app.widgets.fields import FieldRow
 from app.widgets.labels import label
@@ -92,8 +93,8 @@ class RunProcedure(OneProbe):
         self.words = label("", "small", wrap=True)
         self.images, self.lines, self.text = ImageRows(), SeriesPlot(unit="state", legend=True), TokenText()
         self.stage = QStackedWidget()
-        self.points, self.tree = Chart(), SearchTree()
-        for one in (self.images, self.lines, self.text, self.points, self.tree):
+        self.points, self.tree, self.boxes = Chart(), SearchTree(), BoxTiles()
+        for one in (self.images, self.lines, self.text, self.points, self.tree, self.boxes):
             self.stage.addWidget(one)
         right = QVBoxLayout()
         right.setSpacing(4)
@@ -218,6 +219,9 @@ class RunProcedure(OneProbe):
         elif "texts" in facts:
             self.text.show_tokens([Token(text) for text in facts["texts"][: at + 1]])
             self.stage.setCurrentWidget(self.text)
+        elif "found" in facts:
+            self._draw_boxes(facts, at)
+            self.stage.setCurrentWidget(self.boxes)
         elif facts["images"]:
             states = snapshot.array
             film = np.unique(np.linspace(0, len(states) - 1, FILM).round().astype(int))
@@ -243,6 +247,15 @@ class RunProcedure(OneProbe):
         marks = Marks(x, y, "accent", "circle", 5.0)
         self.points.show_layers(Frame(across, up, "first number", "second number"), [marks])
 
+    def _draw_boxes(self, facts: Mapping[str, Any], at: int) -> None:
+        """The images, with the boxes that are found up to a state."""
+        found = np.full((len(facts["inputs"]), at + 1, 6), -1, np.float32)
+        for place, (row, *box) in enumerate(facts["found"][: at + 1]):
+            found[int(row), place] = box
+        self.boxes.captions = [f"{facts['split']} example {row + 1}" for row in facts["rows"]]
+        none = np.zeros((len(found), 0, 5), np.float32)
+        self.boxes.show_boxes(facts["inputs"], found, none, found[..., 0] >= 0)
+
     def _draw_lines(self, snapshot: Snapshot, at: int) -> None:
         """The numbers of the first example through the states, or of one state where there is only one."""
         values = snapshot.array[:, 0]
@@ -263,6 +276,9 @@ class RunProcedure(OneProbe):
         facts = self._found.extra
         if "texts" in facts:
             return ("state", "text"), list(enumerate(facts["texts"], 1))
+        if "found" in facts:
+            heading = ("row", "class", "left", "top", "right", "bottom", "probability")
+            return heading, [(int(row), int(kind), *rest) for row, kind, *rest in facts["found"].tolist()]
         flat = self._found.array.reshape(len(self._found.array), -1)
         rows = [(state + 1, number + 1, value) for (state, number), value in np.ndenumerate(flat)]
         return ("state", "number", facts["key"]), rows

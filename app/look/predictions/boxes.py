@@ -16,7 +16,7 @@ from app.look.base import OneProbe, Subject, Table
 from app.look.controls import stacked
 from app.look.registry import view_kind
 from app.look.shown import compared, split_words
-from app.theme import SMALL, Theme
+from app.theme import DARK, SMALL, Theme
 from engine.catalogue import Loss
 from engine.feed.feed import Snapshot
 
@@ -39,17 +39,36 @@ class BoxTiles(Tiles):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, noun="image")
         self.captions: list[str] = []
-        self._images: NDArray[np.float32] = np.zeros((0, 3, 1, 1), np.float32)
+        self._all: NDArray[np.float32] = np.zeros((0, 3, 1, 1), np.float32)
+        self._images = self._all
         self._found: NDArray[np.float32] = np.zeros((0, 0, 6), np.float32)
         self._right: NDArray[np.float32] = np.zeros((0, 0, 5), np.float32)
         self._hits: NDArray[np.bool_] = np.zeros((0, 0), np.bool_)
 
-    def show_boxes(self, snapshot: Snapshot, count: int) -> None:
-        """Show the first so many images of a snapshot of the probe `boxes`."""
-        facts = snapshot.extra
-        self._images = in_colour(snapshot.array[:count])
-        self._found, self._right, self._hits = facts["found"], facts["right"], facts["hits"]
+    def show_boxes(
+        self,
+        images: NDArray[np.floating],
+        found: NDArray[np.float32],
+        right: NDArray[np.float32],
+        hits: NDArray[np.bool_],
+    ) -> None:
+        """Show images `(n, c, h, w)` with found boxes `(n, k, 6)`, which are hits or not, and right ones.
+
+        Only the first images are shown where there is no room for all.
+        """
+        self._all, self._found, self._right, self._hits = in_colour(images), found, right, hits
+        self._fit()
+
+    def _fit(self) -> None:
+        rows = max(1, self.height() // LEAST)  # rather few than tiny
+        side = min(self.height() / rows, self.width()) * self._all.shape[3] / self._all.shape[2]
+        self._images = self._all[: rows * max(1, int(self.width() / max(1.0, side)))]
         self.show_maps(self._images.mean(1))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if len(self._all):
+            self._fit()
 
     def colours(self, first: int, end: int, grid: Grid) -> NDArray[np.uint32]:
         images = self._images[first:end]
@@ -69,14 +88,12 @@ class BoxTiles(Tiles):
                     painter.drawRect(within(tile, box[1:5]))
             for box, hit in reversed(list(zip(self._found[index], self._hits[index], strict=True))):
                 if box[0] >= 0:
-                    self._draw_found(painter, theme, tile, box, bool(hit))
+                    self._draw_found(painter, tile, box, bool(hit))
             painter.restore()
         super().decorate(painter, theme)
 
-    def _draw_found(
-        self, painter: QPainter, theme: Theme, tile: QRectF, box: NDArray[np.float32], hit: bool
-    ) -> None:
-        colour = class_colour(theme, 0) if hit else theme.bad
+    def _draw_found(self, painter: QPainter, tile: QRectF, box: NDArray[np.float32], hit: bool) -> None:
+        colour = class_colour(DARK, 0) if hit else DARK.bad  # images and the words' ground are dark
         style = Qt.PenStyle.SolidLine if hit else Qt.PenStyle.DashLine
         painter.setPen(QPen(colour, 2, style))
         placed = within(tile, box[1:5])
@@ -131,14 +148,10 @@ class Boxes(OneProbe):
             f"{split} example {number}: {hits} of {found} found boxes right, {true} true ones"
             for number, found, hits, true in counts
         ]
-        room = max(1, self.width() // LEAST) * max(1, self.height() // LEAST)
-        self.tiles.show_boxes(snapshot, min(len(counts), room))  # rather few than tiny
+        facts = snapshot.extra
+        self.tiles.show_boxes(snapshot.array, facts["found"], facts["right"], facts["hits"])
         found, hits, true = np.array(counts)[:, 1:].sum(0)
         self.set_note(f"{hits} of {found} found boxes right · {true} true ones, in white")
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.redraw()
 
     def table(self) -> Table | None:
         if self._found is None:

@@ -35,7 +35,7 @@ def load_digit_scenes(
         wanted = torch.randint(1, most + 1, (n,), generator=draw)
         images, boxes = torch.zeros(n, 1, side, side), torch.zeros(n, most, 5)
         boxes[..., 0] = -1
-        there: list[list[tuple[int, int, int, int]]] = [[] for _ in range(n)]
+        taken = torch.zeros(n, side, side, dtype=torch.bool)
         for place in range(most):
             which = torch.randint(len(digits["digit"]), (n,), generator=draw)
             sizes = torch.randint(smallest, largest + 1, (n,), generator=draw).tolist()
@@ -51,12 +51,15 @@ def load_digit_scenes(
                 for right, below in corners[scene]:
                     x, y = int(right * (side - wide + 1)), int(below * (side - high + 1))
                     end, bottom = x + wide, y + high
-                    if all(end <= a or c <= x or bottom <= b or d <= y for a, b, c, d in there[scene]):
-                        there[scene].append((x, y, end, bottom))
+                    if not taken[scene, y:bottom, x:end].any():
+                        taken[scene, y:bottom, x:end] = True
                         images[scene, 0, y:bottom, x:end] = ink
                         boxes[scene, place] = torch.tensor([digits["digit"][which[scene]], x, y, end, bottom])
                         break
         boxes[..., 1:] /= side
-        count = (boxes[..., :1] >= 0).float().sum(1)
-        made[split] = {"image": images.to(device), "count": count.to(device), "boxes": boxes.to(device)}
+        made[split] = {
+            "image": images.to(device),
+            "count": (boxes[..., :1] >= 0).float().sum(1).to(device),
+            "boxes": boxes.to(device),
+        }
     return made

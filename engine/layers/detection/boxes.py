@@ -75,7 +75,7 @@ def overlap_of_class(found: Tensor, boxes: Tensor) -> Tensor:
     return box_overlap(found[..., 1:5], boxes[..., 1:]) * same
 
 
-def mean_average_precision(found: Tensor, boxes: Tensor, overlap: float) -> Tensor:
+def mean_average_precision(found: Tensor, boxes: Tensor, *, overlap: float) -> Tensor:
     """The area below precision against recall of found boxes (N, n, 6), best first; mean over the classes.
 
     Boxes are taken from the best on; one is right where it overlaps a box of its class that no better one

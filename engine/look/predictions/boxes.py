@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from engine.catalogue import Loss
 from engine.errors import NeuroloomError
@@ -43,8 +44,7 @@ def boxes(look: Look, probe: Probe) -> Taken | None:
     values = look.values({answer.source, target.source}, batch)
     grid = values.get(answer.source, {}).get(answer.source_port)
     right = values.get(target.source, {}).get(target.source_port, batch.get(target.source_port))
-    columns = [batch[name] for name in look.input_columns(answer.source)]
-    images = next((one for one in columns if one.dim() == 4), None)
+    images = images_before(look, answer.source, batch)
     if grid is None or right is None or images is None:
         raise NeuroloomError("Nothing here gives boxes in an image.", node_id=probe.node_id)
     found = boxes_of(grid)
@@ -58,3 +58,9 @@ def boxes(look: Look, probe: Probe) -> Taken | None:
         "split": look.split,
     }
     return array(images), facts
+
+
+def images_before(look: Look, node_id: str, batch: dict[str, Tensor]) -> Tensor | None:
+    """The images `(n, c, h, w)` of a batch from which a node's value is computed."""
+    columns = [batch[name] for name in look.input_columns(node_id)]
+    return next((one for one in columns if one.dim() == 4), None)

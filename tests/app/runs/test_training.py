@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.charts.bars import Bar
 from app.runs.run_csv import metrics_csv
 from app.runs.training import TrainingPanel
-from app.runs.training_answers import NO_ANSWERS
+from app.runs.training_answers import BOXES, NO_ANSWERS
 from app.runs.training_curves import REDRAW_MS
 from app.runs.training_layers import NORMS, health
 from app.widgets.segments import Segments
@@ -310,6 +310,13 @@ def test_players_have_no_answers_to_show(shown: Shown) -> None:
     assert shown.workspace.apply("Add", AddNodes(nodes, ()))
     assert shown.panel.answers.confusion.message == NO_ANSWERS
     assert not shown.segments("whichLoss").isVisible()
+
+
+def test_of_boxes_it_is_said_where_they_are_drawn(shown: Shown) -> None:
+    losses = [n.id for n in shown.workspace.document.project.graph.nodes.values() if n.type == "CrossEntropy"]
+    assert shown.workspace.apply("Remove", Remove(tuple(losses)))
+    assert shown.workspace.apply("Add", AddNodes((Node("n901", "CentrePointLoss"),), ()))
+    assert shown.panel.answers.confusion.message == BOXES
 
 
 def test_a_failed_run_names_the_node_and_the_fix(shown: Shown, qtbot: QtBot) -> None:

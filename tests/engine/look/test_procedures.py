@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from engine.document.plan import Plan
 from engine.errors import NeuroloomError
 from engine.feed.feed import Probe
 from engine.look import procedures as shown
@@ -15,10 +16,12 @@ from engine.procedures.rows import state_in_words
 from tests.engine.procedures.running import loaded, offered, states_of
 from tests.engine.procedures.test_boltzmann import machine
 from tests.engine.sketches import classifier, gallery
+from tests.gallery.boxed import boxed
 
 
 def look_at(project_id: str = "") -> Look:
-    project = {"": machine, "classifier": lambda: classifier().project}.get(project_id)
+    drawn = {"classifier": lambda: classifier().project, "boxed": lambda: boxed("CentrePointLoss", Plan())}
+    project = {"": machine, **drawn}.get(project_id)
     program, model, data = loaded(project() if project is not None else gallery(project_id))
     return Look(program, model, data, (), "cpu", 0, 5)
 
@@ -58,6 +61,18 @@ def test_images_are_drawn_as_images_and_text_as_text() -> None:
     for level, text, likely in zip(facts["tree"], facts["texts"], facts["log_probabilities"], strict=True):
         assert [kept for *_, kept in level] == [True, True, False, False]
         assert text.endswith(level[0][1]) and level[0][2] == likely
+
+
+def test_boxes_come_with_the_images_that_they_lie_in() -> None:
+    look = look_at("boxed")
+    array, facts = taken(look, "detect", rows=(2, 4), least=0.5, most=6)
+    batch = {name: column[[2, 4]] for name, column in look.data["validation"].items()}
+    states = states_of(look.program, look.model, batch, "detect", least=0.5, most=6)
+    assert np.array_equal(facts["inputs"], batch["image"].numpy()) and len(array) == len(states)
+    for found, state in zip(facts["found"], states, strict=True):
+        assert found[:2].tolist() == [state["row"], state["class"]]
+        assert np.array_equal(found[2:6], state["box"].numpy())
+        assert found[6] == np.float32(state["probability"])
 
 
 def test_what_cannot_be_run_is_said_at_the_node() -> None:

@@ -20,6 +20,7 @@ EXPECTED = {
     "mnist-cnn": ("worst-and-best", "classes"),
     "gan-digits": ("samples", "generator"),
     "shapes-masks": ("masks", "scores"),
+    "digit-boxes": ("boxes", "grid"),
     "santa-fe-lstm": ("forecast", "forecast"),
     "romeo-letters": ("written-text", "scores"),
     "numbers-in-words": ("next-token", "digits"),

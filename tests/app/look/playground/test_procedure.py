@@ -13,6 +13,7 @@ from app.workspace.workspace import Workspace
 from engine.feed.feed import Probe
 from tests.app.look.showing import painted, shown, snapshot
 from tests.app.look.test_generation import memory
+from tests.gallery.boxed import boxed
 
 
 def view_of(workspace: Workspace, qtbot: QtBot) -> RunProcedure:
@@ -97,6 +98,24 @@ def test_samples_of_two_numbers_are_points_between_edges_that_stay(shaped: Works
     assert isinstance(marks, Marks)
     assert marks.x.tolist() == [0, 2, 4]
     assert (view.points.frame_shown.x, view.points.frame_shown.y) == (frame.x, frame.y)
+
+
+def test_boxes_are_drawn_over_their_images_one_after_the_other(shaped: Workspace, qtbot: QtBot) -> None:
+    shaped.document.replace(boxed("CentrePointLoss", shaped.document.project.plan), None)
+    view = view_of(shaped, qtbot)
+    assert view.which.currentData() == "detect"
+    (probe,) = view.probes()
+    boxes = np.array([[0, 3, 0.1, 0.1, 0.5, 0.5, 0.9], [1, 4, 0.5, 0, 1, 1, 0.75]], np.float32)
+    facts = {"key": "box", "words": ("a", "b"), "cut": False, "seed": 1, "images": False}
+    facts |= {"found": boxes, "inputs": np.zeros((2, 1, 8, 8), np.float32), "rows": (4, 9)}
+    shown(view, {probe: snapshot(boxes[:, None, 2:6], split="test", **facts)})
+    whole = painted(view, 640, 300)
+    assert view.stage.currentWidget() is view.boxes and view.boxes.shown == 2
+    assert view.boxes.captions == ["test example 5", "test example 10"]
+    view.steps.slider.setValue(0)
+    assert not np.array_equal(whole, painted(view, 640, 300)) and view.words.text() == "a"
+    header, rows = view.table() or ((), ())
+    assert header[:2] == ("row", "class") and rows[1] == (1, 4, 0.5, 0, 1, 1, 0.75)
 
 
 def test_another_procedure_has_another_form(shaped: Workspace, qtbot: QtBot) -> None:

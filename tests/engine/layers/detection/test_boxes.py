@@ -68,7 +68,7 @@ def test_mean_average_precision_by_hand() -> None:
         ]
     )
     # precision 1 at a recall of 1/3, 2/3 at 2/3; the third box is not found
-    assert abs(mean_average_precision(found, target, 0.5) - (1 / 3 + 2 / 3 * 1 / 3)) < 1e-6
+    assert abs(mean_average_precision(found, target, overlap=0.5) - (1 / 3 + 2 / 3 * 1 / 3)) < 1e-6
 
 
 def test_where_each_box_is_alone_it_is_the_area_that_precision_has_beyond_each_recall() -> None:
@@ -85,7 +85,7 @@ def test_where_each_box_is_alone_it_is_the_area_that_precision_has_beyond_each_r
     precision = right[order].cumsum() / np.arange(1, 61)
     beyond = np.array([precision[at:].max() for at in range(60)])
     wanted = (beyond * right[order]).sum() / 60
-    value = float(mean_average_precision(found, target, 0.5))
+    value = float(mean_average_precision(found, target, overlap=0.5))
     assert abs(value - wanted) < 1e-6
     assert value >= average_precision_score(right, scores) * right.mean() - 1e-6
 
@@ -110,7 +110,7 @@ def test_a_grid_that_says_the_boxes_has_no_loss_and_gives_them_back() -> None:
         assert len(sure) == len(real)
         for box in real:
             assert (sure[:, :5] - box).abs().sum(1).min() < 1e-4
-    assert float(mean_average_precision(found, target, 0.9)) == 1
+    assert float(mean_average_precision(found, target, overlap=0.9)) == 1
 
 
 def searched(found: Tensor, target: Tensor, overlap: float) -> float:
@@ -161,5 +161,5 @@ def test_mean_average_precision_is_that_of_a_search() -> None:
         scores = torch.rand(12, 6, 1, generator=draw).sort(1, descending=True).values
         found = torch.cat((near[:, torch.randperm(6, generator=draw)], scores), 2)
         for overlap in (0.3, 0.5, 0.75):
-            value = float(mean_average_precision(found, target, overlap))
+            value = float(mean_average_precision(found, target, overlap=overlap))
             assert 0 < value < 1 and abs(value - searched(found, target, overlap)) < 1e-6
