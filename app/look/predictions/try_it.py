@@ -31,7 +31,7 @@ from app.workspace.own_units import OwnUnitsFinder
 from engine.catalogue import Column, Data
 from engine.feed.feed import Probe, Snapshot, Tried
 from engine.look.pixels import is_image
-from engine.shapes.heads import VALUES, Feature, input_columns
+from engine.shapes.heads import VALUES, YES_NO, Feature, input_columns
 
 LOOK_MS = 4  # between two looks for the answer
 GIVE_UP = 500  # looks
@@ -50,8 +50,12 @@ _OPTIONS = {
 
 
 def answers_something(subject: Subject) -> bool:
-    """Whether the model is asked anything."""
-    return head(subject) is not None
+    """Whether the model is asked anything about what is fed in.
+
+    It isn't where many yes-or-no answers are compared with what the network itself drew, as pairs of words.
+    """
+    asked = head(subject)
+    return asked is not None and not (asked.kind is YES_NO and not asked.column and asked.size > 1)
 
 
 class _Titled(QWidget):

@@ -24,6 +24,7 @@ from tests.app.fake_run import RestingTrainer
 from tests.app.look.own_data import add_table, fed
 from tests.app.look.planes import add, add_line
 from tests.app.look.showing import painted, shown, snapshot
+from tests.engine.sketches import gallery
 
 PROBE = Probe("", "try_it")
 
@@ -46,6 +47,11 @@ def test_it_is_proposed_for_the_whole_model(shaped: Workspace) -> None:
     assert "try-it" not in {kind.id for kind in proposed(Subject(shaped))}
     add_iris(shaped)
     assert proposed(Subject(shaped))[0].id == "try-it"
+
+
+def test_many_answers_about_what_the_network_drew_are_not_asked_for(shaped: Workspace) -> None:
+    shaped.document.replace(gallery("word-vectors"), None)
+    assert "try-it" not in [kind.id for kind in proposed(Subject(shaped))]
 
 
 def test_probabilities_as_bars_and_slopes_beside_the_fields(shaped: Workspace) -> None:
