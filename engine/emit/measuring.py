@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from engine.catalogue import Data, Loss, Measure, Metric, NodeType, Source, Wire
+from engine.catalogue import Data, Layer, Loss, Measure, Metric, NodeType, Source, Wire
 from engine.catalogue.emitter import NodeCode, build, drawn
 from engine.catalogue.identifiers import NameBook
 from engine.catalogue.symbols import Expr, carried, lift, name, starred, torch
@@ -22,6 +22,7 @@ from engine.shapes.ragged import by_places
 MINIMISED = 'The losses of a batch; training minimises "loss".'
 MEASURED = "The losses and metrics of a batch."
 COUNTED = "The losses and metrics of a batch, each with how much the batch counts in the mean over several."
+RETURN = "episode_return"  # what an episode earns, the mean over several
 Item = tuple[str, Expr, Expr, str | None]  # key, plain value, twin value, node
 
 
@@ -469,3 +470,23 @@ def evaluate(model: Model, split: dict[str, Tensor]) -> dict[str, float]:
     found["loss"] = $total  #? several
     return found  #? found
 '''
+
+
+def higher_is_better(made: Assembly, monitor: str) -> bool:
+    """Whether a recorded value is better when it grows: `growing` names those."""
+    wanted = monitor.removeprefix("val_").removeprefix("train_")
+    return wanted not in made.losses.values() and wanted in growing(made)
+
+
+def growing(made: Assembly) -> frozenset[str]:
+    """Values, without the split they are of, that are better when they grow.
+
+    Metrics that don't say otherwise, scores of layers that learn by a rule, and what episodes return.
+    """
+    types = made.book.types
+    metrics = {
+        given for one, given in made.metrics.items() if not getattr(types[one], "lower_is_better", False)
+    }
+    scores = {score for kind in types.values() if isinstance(kind, Layer) for score in kind.scores}
+    # A metric may have the name of a score: it speaks for itself.
+    return frozenset(metrics | (scores - set(made.metrics.values())) | ({RETURN} if made.replays else set()))

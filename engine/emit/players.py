@@ -33,7 +33,7 @@ from engine.emit.inline import (
 from engine.emit.loops import phased
 from engine.emit.loops.phased import can_be_phased
 from engine.emit.loops.resting import with_modes
-from engine.emit.measuring import counts_of, uneven
+from engine.emit.measuring import RETURN, counts_of, higher_is_better, uneven
 from engine.emit.model import Assembly, in_blocks
 from engine.emit.optimise import optimiser_lines, penalty_terms, rate_of, residual_vector, schedule_lines
 from engine.emit.phase_texts import OVER, SET_MODES, factory_lines, phase_class
@@ -52,7 +52,6 @@ from engine.errors import EmitError
 from engine.shapes.inside import batch_statistics, joins_rows
 
 PARTS = ("weights", "optimiser", "schedule", "residuals", "by")
-RETURN = "episode_return"  # what an episode earns, the mean over several
 CLEAN = "clean"  # the part that an objective with an adversary has beside
 
 
@@ -207,26 +206,6 @@ def _named(made: Assembly, plan: Plan) -> list[tuple[str, list[Named]]]:
             named.append(Named(key, function, **given))
         found.append((book.give(f"phase {number + 1}" if len(plan.phases) > 1 else "make players"), named))
     return found
-
-
-def higher_is_better(made: Assembly, monitor: str) -> bool:
-    """Whether a recorded value is better when it grows: `growing` names those."""
-    wanted = monitor.removeprefix("val_").removeprefix("train_")
-    return wanted not in made.losses.values() and wanted in growing(made)
-
-
-def growing(made: Assembly) -> frozenset[str]:
-    """Values, without the split they are of, that are better when they grow.
-
-    Metrics that don't say otherwise, scores of layers that learn by a rule, and what episodes return.
-    """
-    types = made.book.types
-    metrics = {
-        given for one, given in made.metrics.items() if not getattr(types[one], "lower_is_better", False)
-    }
-    scores = {score for kind in types.values() if isinstance(kind, Layer) for score in kind.scores}
-    # A metric may have the name of a score: it speaks for itself.
-    return frozenset(metrics | (scores - set(made.metrics.values())) | ({RETURN} if made.replays else set()))
 
 
 def _title(made: Assembly, plan: Plan, number: int, index: int) -> str:

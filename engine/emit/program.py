@@ -38,9 +38,9 @@ from engine.document.graph import Project
 from engine.document.plan import Plan
 from engine.document.shipped import reading
 from engine.emit.fast import Fast
+from engine.emit.measuring import growing
 from engine.emit.model import Assembly
 from engine.emit.names import module_paths
-from engine.emit.players import growing
 from engine.emit.script import Script, Source, write_script
 from engine.emit.statements import compiled
 from engine.errors import DataError
