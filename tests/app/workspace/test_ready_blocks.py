@@ -20,7 +20,7 @@ from tests.engine.sketches import Sketch, catalogue
 DIGIT, PHOTO = (1, 28, 28), (3, 224, 224)
 SHAPES = {
     **dict.fromkeys(("Three convolutions", "LeNet-5"), DIGIT),
-    **dict.fromkeys(("AlexNet", "VGG-16", "ResNet-18", "DenseNet-121"), PHOTO),
+    **dict.fromkeys(("AlexNet", "VGG-16", "ResNet-18", "SE-ResNet-50", "DenseNet-121"), PHOTO),
     "Inverted residual": (16, 28, 28),
 }
 PUBLISHED = {
@@ -28,6 +28,7 @@ PUBLISHED = {
     "AlexNet": 61_100_840,
     "VGG-16": 138_357_544,
     "ResNet-18": 11_689_512,
+    "SE-ResNet-50": 28_088_024,
     "DenseNet-121": 7_978_856,
 }
 
