@@ -25,6 +25,12 @@ class Merge(Layer, abstract=True):
             raise EmitError(f"{self.title} needs at least two inputs.")
         return [wires[key] for key in sorted(wires, key=lambda port: int(port[1:]))]
 
+    def _alike(self, wires: dict[str, Wire]) -> list[Wire]:
+        joined = self._wires(wires)
+        if any(wire.shape != joined[0].shape for wire in joined):
+            raise EmitError(f"{self.title} needs inputs of one shape, but {listed(joined)} come in.")
+        return joined
+
 
 class Add(Merge):
     """Adds its inputs number by number: the join of a skip connection."""
@@ -35,15 +41,29 @@ class Add(Merge):
     source = "He, Zhang, Ren and Sun, 2015"
 
     def emit(self, e: Emitter, **wires: Wire) -> Emitted:
-        joined = self._wires(wires)
-        if any(wire.shape != joined[0].shape for wire in joined):
-            raise EmitError(f"Add needs inputs of one shape, but {listed(joined)} come in.")
+        joined = self._alike(wires)
         if len(joined) > MANY:
             return torch.stack(tuple(joined)).sum(0)
         total: Any = joined[0]
         for wire in joined[1:]:
             total = total + wire
         return total  # type: ignore[no-any-return]
+
+
+class Mean(Merge):
+    """Averages its inputs number by number: the answer of a committee of networks.
+
+    The mean squared error of the mean is never above the mean of the errors; what lies between is how far
+    the members differ.
+    """
+
+    takes_whole = False
+    aliases = ("average", "committee", "ensemble")
+    formula = "y = (x₁ + x₂ + … + xₖ) / k"
+    source = "Perrone and Cooper, 1993"
+
+    def emit(self, e: Emitter, **wires: Wire) -> Emitted:
+        return torch.stack(tuple(self._alike(wires))).mean(0)
 
 
 class Multiply(Merge):

@@ -97,6 +97,7 @@ IMAGES = {
     "uneven-noise": Painted("fit", "likelihood"),
     "two-heads": Painted("activations", "conv1"),
     "stacked-autoencoder": Painted("reconstructions", "reconstruction 1"),
+    "committee": Painted("confusion-matrix", "committee accuracy", square=True),
     "teacher-student": Painted("calibration", "distillation"),
     "penguins": Painted("neurons"),
     "faces-folder": Painted("worst-and-best", "cross-entropy"),
