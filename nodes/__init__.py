@@ -29,6 +29,7 @@ from nodes import (
 from nodes.agents import environments, values
 from nodes.convolution import pooling, sliding, windows
 from nodes.data import (
+    annotated_text,
     array_file,
     cloud_file,
     graph_file,
@@ -56,6 +57,7 @@ for _module in (  # in this order in the palette
     graph_file,
     series_file,
     text_file,
+    annotated_text,
     data_drawn,
     data,
     data_bundled,

@@ -63,6 +63,7 @@ class FileForm(Enum):
     TEXT = "a text"
     LABELLED = "texts with a class each"
     PAIRS = "pairs of texts"
+    ANNOTATED = "annotated texts"
     GRAPH = "a list of edges"
     GRAPHS = "a folder of graphs"
     POINTS = "point clouds"

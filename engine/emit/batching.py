@@ -135,6 +135,10 @@ def lengths_in(column: Column, value: Expr) -> Expr:
     return found
 
 
-def lengths_of_batch(filled: Mapping[Ragged, Filled]) -> dict[Ragged, Expr]:
-    """How long rows are, in a function of a batch."""
-    return {axis: lengths_in(one.column, name("batch")[one.place[1]]) for axis, one in filled.items()}
+def lengths_of_batch(
+    filled: Mapping[Ragged, Filled], given: Mapping[tuple[str, str], str] | None = None
+) -> dict[Ragged, Expr]:
+    """How long rows are, in a function of a batch; some columns may be `given` as variables."""
+    known = {place: name(variable) for place, variable in (given or {}).items()}
+    values = {axis: known.get(one.place, name("batch")[one.place[1]]) for axis, one in filled.items()}
+    return {axis: lengths_in(one.column, values[axis]) for axis, one in filled.items()}

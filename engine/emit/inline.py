@@ -307,7 +307,7 @@ def inline(
         if isinstance(types[one], Source):
             lines.append(draw(made, (one, types[one].outputs()[0].name), values, names))
     part = replace(made, codes={}, variables=values, variable_names=names, returned=[], results={})
-    part.lengths = lengths_of_batch(made.filled)
+    part.lengths = lengths_of_batch(made.filled, given)
     inside = {*order, *wanted}
     quiet: list[Statement] = []
     for position, one in enumerate(order):

@@ -129,7 +129,7 @@ def _nested(made: Assembly, part: Function, names: NameBook, title: str) -> tupl
     column = isinstance(made.book.types[part.given[0]], Data)
     book = NameBook(outer=made.names)
     variable = book.give(part.given[1] if column else "code")
-    others = {wire: book.give(made.graph.node(wire[0]).name or wire[1]) for wire in part.also}
+    others = {wire: book.give(_called(made, wire)) for wire in part.also}
     if part.wire in made.results and {part.given, *others} <= made.arguments.keys():
         lines: list[Statement] = []
         value = _answer(made, part.wire, {part.given: variable, **others})
@@ -168,6 +168,12 @@ def _called_with(one: Statement, variable: str) -> str:
         case ast.Call(func=ast.Attribute() as found, args=[ast.Name(id=name)], keywords=[]):
             return ast.unparse(found) if name == variable else ""
     return ""
+
+
+def _called(made: Assembly, wire: Place) -> str:
+    """What to call a value: a column by its own name, another by its node's."""
+    column = isinstance(made.book.types[wire[0]], Data)
+    return wire[1] if column else made.graph.node(wire[0]).name or wire[1]
 
 
 def _answer(made: Assembly, wire: Place, given: Mapping[Place, str]) -> Expr:

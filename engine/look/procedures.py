@@ -97,7 +97,7 @@ def _shown(offer: Offer, states: list[dict[str, Any]], facts: dict[str, Any]) ->
     facts |= {"key": key, "words": tuple(state_in_words(state) for state in rest)}
     values = [state[key] for state in states]
     if not isinstance(values[0], Tensor):
-        texts = {"texts": tuple(map(str, values))}
+        texts = {"texts": tuple(map(str, values)), "tags": tuple(str(one.get("tag", "")) for one in states)}
         return np.arange(len(states)), facts | texts | _tree(states)
     found = torch.stack(values).detach().float().cpu()
     single = found.dim() == 2 or (found.dim() == 4 and found.shape[1] in (1, 3))  # of one example

@@ -15,7 +15,7 @@ class UnnamedTokens:
 
     def ids(self, text: str) -> list[int]:
         """Errors: `ValueError` for any text."""
-        raise ValueError("The tokens of this network have no names, so it cannot read how the text begins.")
+        raise ValueError("The tokens of this network have no names, so it cannot read a text.")
 
     def text(self, ids: list[int]) -> str:
         return " ".join(map(str, ids))

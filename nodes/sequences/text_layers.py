@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from engine.catalogue import Emitted, Emitter, Layer, Port, Wire, param
+from engine.catalogue.axes import SEQUENCE
 from engine.catalogue.symbols import carried, without_defaults
 from engine.catalogue.traits import ClassCount, LayerTraits
 from engine.errors import EmitError
+from nodes.wires import need_axes
 
 
 class MaskTokens(Layer):
@@ -24,6 +26,8 @@ class MaskTokens(Layer):
     family = "encoding"
     aliases = ("bert", "masked language model", "mlm", "cloze", "fill in")
     takes_whole = True
+    reads_lengths = True
+    keeps_places = ("tokens", "targets")
     hands_on: ClassVar[Mapping[str, str]] = {"tokens": "x"}
     classes_of: ClassVar[Mapping[str, str]] = {"targets": "x"}
     traits = LayerTraits(class_count=ClassCount("x", "size", "tokens", exact=True))
@@ -125,3 +129,48 @@ class SkipGram(Layer):
 
     def summary(self) -> str:
         return f"{self.pairs} pairs · {self.negatives} others each"
+
+
+class Segments(Layer):
+    """Numbers tokens by the text of a pair that they are of: 0 up to and with the first end token, 1 behind.
+
+    Look the numbers up in an embedding of two, and add that to those of tokens and places.
+    """
+
+    family = "encoding"
+    aliases = ("token type", "segment embedding", "sentence pair", "bert")
+    takes_whole = True
+    reads_lengths = True
+    keeps_places = ("output",)
+    formula = "s_t = 1 where an end token (3) stands before t, else 0"
+    source = "Devlin, Chang, Lee and Toutanova, 2018"
+    ports_in = (Port("x", doc="numbers of tokens"),)
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        if x.dtype != "int64" or len(x.shape) != 1:
+            raise EmitError(f"{self.title} needs rows of tokens.")
+        ends = x.eq(3).long()
+        return (ends.cumsum(1) - ends).clamp(max=1)
+
+
+class Pointer(Layer):
+    """Scores each step of a sequence as the place that is looked for, such as where an answer begins.
+
+    Compare the scores with the place's number in a cross-entropy; two pointers, for begin and end, answer by
+    a span of the text. What fills up a shorter row is never pointed at.
+    """
+
+    family = "attention"
+    aliases = ("span", "question answering", "squad", "start and end", "pointer network", "bert")
+    takes_axes = SEQUENCE
+    reads_lengths = True
+    shows = ("places",)
+    formula = "y_t = w · x_t + b; -10⁹ behind the end of a row"
+    source = "Vinyals, Fortunato and Jaitly, 2015; of spans: Devlin, Chang, Lee and Toutanova, 2018"
+
+    def emit(self, e: Emitter, x: Wire) -> Emitted:
+        from engine.layers.sequences.tokens import Pointer as Made
+
+        need_axes(x, self)
+        layer = e.module(carried(Made)(x.features, x.shape[0]))
+        return layer(x) if x.lengths is None else layer(x, x.lengths)

@@ -85,6 +85,7 @@ IMAGES = {
     "numbers-in-words": Painted("gates", "read"),
     "seq2seq-numbers": Painted("attention-map", "attention"),
     "masked-letters": Painted("hidden-tokens", "scores"),
+    "bert-stories": Painted("hidden-tokens", "hidden words"),
     "shifted-digits": Painted("confusion-matrix", "conv loss", square=True),
     "gan-digits": Painted("samples", "generator"),
     "rbm-mnist": Painted("reconstructions", "RBM"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.catalogue import Catalogue, Column, Data, Layer, Loss, Metric, NodeType, load_catalogue
 from engine.catalogue.training.optimisers import OPTIMISERS, SCHEDULES
+from engine.data.open.annotated import open_it as open_annotated
 from engine.data.open.opening import open_data
 from engine.data.open.series import open_it as open_series
 from engine.data.open.text import open_pairs
@@ -24,6 +25,7 @@ from engine.shapes.shapes import check
 from engine.values import Value
 from tests.engine.data.public_made import public_folder
 from tests.gallery.boxed import boxed
+from tests.gallery.on_texts import masked, paired, segmented
 from tests.gallery.read_off import READ_OFF, read_off
 from tests.gallery.unpooled import unpooled
 from tests.gallery.worlds import in_world
@@ -59,6 +61,7 @@ OPENED: Mapping[str, str] = {
     "TextCorpus": "story.txt",
     "LabelledText": "reviews.jsonl",
     "TextPairs": "pairs.tsv",
+    "AnnotatedText": "notes.tsv",
     "TableFile": "plants.csv",
     "ArrayFile": "flowers.npz",
     "CloudFile": "solids",
@@ -77,6 +80,8 @@ def opened(type_id: str) -> Mapping[str, Value]:
     path = FILES / OPENED[type_id]
     if type_id == "SeriesFile":  # what a table is otherwise
         return open_series(path, Watch()).params
+    if type_id == "AnnotatedText":
+        return open_annotated(path, Watch()).params
     return (open_pairs(path, Watch()) if type_id == "TextPairs" else open_data(path)).params
 
 
@@ -152,10 +157,13 @@ def _layers(catalogue: Catalogue, node_type: type[NodeType]) -> Iterator[tuple[s
         yield node_type.type_id, _on_target(node_type)
         return
     if made.hands_on == {"tokens": "x"}:
-        yield node_type.type_id, _masked(node_type)
+        yield node_type.type_id, masked(node_type.type_id, opened("TextCorpus"), plan())
         return
     if made.classes_of == {"word": "x", "others": "x"}:
-        yield node_type.type_id, _paired(node_type)
+        yield node_type.type_id, paired(node_type.type_id, opened("TextCorpus"), plan())
+        return
+    if node_type.type_id == "Segments":
+        yield node_type.type_id, segmented(node_type.type_id, opened("AnnotatedText"), plan())
         return
     ports = {port.name for port in made.inputs()}
     if "places" in ports | {port.name for port in made.outputs()}:
@@ -199,51 +207,6 @@ def _on_target(node_type: type[NodeType]) -> Project:
     ]
     links = [link for link in project.graph.links if link.target_port != "target"]
     return _project(nodes, [*links, Link("n1", "species", "n4", "x"), Link("n4", "output", "n3", "target")])
-
-
-def _masked(node_type: type[NodeType]) -> Project:
-    """A layer that hides tokens of a text, which are looked up in a table; what is hidden is to be said."""
-    params = opened("TextCorpus")
-    size = params["size"]
-    nodes = [
-        Node("n1", "TextCorpus", params=dict(params)),
-        Node("n2", node_type.type_id, "tried", {"size": size}),
-        Node("n3", "Embedding", params={"entries": size, "size": 4}),
-        Node("n4", "Linear", params={"units": size}),
-        Node("n5", "CrossEntropy"),
-        Node("n6", "Accuracy"),
-    ]
-    links = [
-        Link("n1", "tokens", "n2", "x"),
-        Link("n2", "tokens", "n3", "x"),
-        Link("n3", "output", "n4", "x"),
-    ]
-    for measure in ("n5", "n6"):
-        links += [Link("n4", "output", measure, "prediction"), Link("n2", "targets", measure, "target")]
-    return _project(nodes, links)
-
-
-def _paired(node_type: type[NodeType]) -> Project:
-    """A layer that draws pairs of words, which are looked up in two tables and multiplied."""
-    params = opened("TextCorpus")
-    size = params["size"]
-    nodes = [
-        Node("n1", "TextCorpus", params=dict(params)),
-        Node("n2", node_type.type_id, "tried", {"size": size}),
-        *(Node(f"n{number}", "Embedding", params={"entries": size, "size": 4}) for number in (3, 4)),
-        Node("n5", "MatrixProduct", params={"transposed": True}),
-        Node("n6", "BCEWithLogits"),
-    ]
-    links = [
-        Link("n1", "tokens", "n2", "x"),
-        Link("n2", "word", "n3", "x"),
-        Link("n2", "others", "n4", "x"),
-        Link("n3", "output", "n5", "a"),
-        Link("n4", "output", "n5", "b"),
-        Link("n5", "output", "n6", "prediction"),
-        Link("n2", "real", "n6", "target"),
-    ]
-    return _project(nodes, links)
 
 
 def _graphs(node_type: type[NodeType], batches: str) -> Project:

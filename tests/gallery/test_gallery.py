@@ -30,6 +30,7 @@ STEPS = {
     "typed-kernels": 40,
     "vit-mnist": 40,
     "char-decoder": 20,
+    "bert-stories": 20,
     "copying-lags": 30,
     "lstm-gates": 30,
     "digit-boxes": 20,

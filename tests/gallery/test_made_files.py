@@ -10,7 +10,7 @@ from engine.catalogue import load_catalogue
 from engine.document.files import load_project
 from engine.document.shipped import datasets_folder
 from engine.train.headless import run_headless
-from tests.gallery import gatherings_made, numbers_made, sentences_made, solids_made
+from tests.gallery import gatherings_made, numbers_made, sentences_made, solids_made, stories_made
 
 
 def test_gatherings_are_as_they_were_made() -> None:
@@ -26,7 +26,7 @@ def test_solids_are_as_they_were_made() -> None:
         assert (solids_made.FOLDER / name).read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("maker", [sentences_made, numbers_made])
+@pytest.mark.parametrize("maker", [sentences_made, numbers_made, stories_made])
 def test_texts_are_as_they_were_made(maker: ModuleType) -> None:
     assert (maker.FOLDER / maker.NAME).read_text(encoding="utf-8") == maker.made()
 

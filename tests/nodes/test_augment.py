@@ -101,8 +101,9 @@ def test_it_runs_where_products_are_in_bfloat16(type_id: str) -> None:
 @pytest.mark.parametrize("type_id", [*KINDS, "MixUp", "CutMix", "LabelNoise", *ENCODINGS])
 def test_everything_is_made_on_the_device_of_what_comes_in(type_id: str) -> None:
     """A device without numbers refuses what was made elsewhere, as a GPU does."""
-    whole = type_id in ("LabelNoise", "OneHot", "Thermometer", "MaskTokens", "SkipGram")
-    shape = {"PositionalEncoding": (5, 6), "MaskTokens": (12,), "SkipGram": (12,)}.get(type_id, (3, 8, 8))
+    whole = type_id in ("LabelNoise", "OneHot", "Thermometer", "MaskTokens", "SkipGram", "Segments")
+    tokens = dict.fromkeys(("MaskTokens", "SkipGram", "Segments"), (12,))
+    shape = {"PositionalEncoding": (5, 6), **tokens}.get(type_id, (3, 8, 8))
     book = catalogue().get(type_id)
     ports = {port.name: Signature(shape, "int64" if whole else "float32") for port in book().inputs()}  # type: ignore[misc]
     if "target" in ports:

@@ -22,7 +22,8 @@ MOST, THERE = 6, 4  # places of a row, and those that the shortest one has
 ROWS = torch.tensor([6, 4, 5])
 LAYERS = [found for found in catalogue().types() if issubclass(found, Layer)]
 PASSING = [one for one in LAYERS if one.places_from is not None or one.reads_lengths]
-SHAPES = {"Embedding": [(MOST,)], "OneHot": [(MOST,)], "Thermometer": [(MOST,)]}
+SHAPES = {"Embedding": [(MOST,)], "OneHot": [(MOST,)], "Thermometer": [(MOST,)], "MaskTokens": [(MOST,)]}
+SHAPES["Segments"] = [(MOST,)]
 
 
 def run(

@@ -57,7 +57,7 @@ def scrambled(x: Tensor) -> Tensor:
 def fixed_draws(tokens: Tensor, seed: int) -> Tensor:
     """Three numbers in [0, 1) for each token (N, ..., T), as if drawn, from its row's tokens and the seed."""
     place = torch.arange(tokens.shape[-1], device=tokens.device)
-    row = scrambled(tokens + scrambled(place + seed)).sum(-1, keepdim=True)
+    row = (scrambled(tokens + scrambled(place + seed)) * (tokens != 0)).sum(-1, keepdim=True)
     drawn = [scrambled(scrambled(row + number) + place) for number in (1, 2, 3)]
     return (torch.stack(drawn) >> 8).float() / 2**24
 

@@ -217,7 +217,8 @@ class RunProcedure(OneProbe):
             self.words.setText(f"{facts['texts'][at]}  log-probability {facts['log_probabilities'][at]:.2f}")
             self.stage.setCurrentWidget(self.tree)
         elif "texts" in facts:
-            self.text.show_tokens([Token(text) for text in facts["texts"][: at + 1]])
+            shown = list(zip(facts["texts"], facts["tags"], strict=True))[: at + 1]
+            self.text.show_tokens([Token(text, below=tag) for text, tag in shown])
             self.stage.setCurrentWidget(self.text)
         elif "found" in facts:
             self._draw_boxes(facts, at)

@@ -42,6 +42,7 @@ READERS = {
     FileForm.TEXT: ("engine.data.open.text", "open_corpus"),
     FileForm.LABELLED: ("engine.data.open.text", "open_labelled"),
     FileForm.PAIRS: ("engine.data.open.text", "open_pairs"),
+    FileForm.ANNOTATED: ("engine.data.open.annotated", "open_it"),
     FileForm.GRAPH: ("engine.data.open.graphs", "open_it"),
     FileForm.POINTS: ("engine.data.open.points", "open_it"),
 }

@@ -26,6 +26,7 @@ SENTENCES = {
     FileForm.LABELLED: "has no classes: it holds sentences, and nothing parts them from a column of classes.",
     FileForm.PAIRS: "has no two columns of texts: it holds sentences. Part the two texts of each line by a "
     "tab, or put them in quotes.",
+    FileForm.ANNOTATED: 'has no column "first": it holds sentences.',
     FileForm.GRAPH: "is no list of edges: it holds sentences.",
     FileForm.POINTS: "is no point cloud: it holds sentences, not numbers x, y and z.",
 }

@@ -152,7 +152,7 @@ def write_corpus(reading: Reading) -> Straight | None:
         parts, called = split_lines(_splitting(how), "len(units)", inputs=["units"])
         texts = "{split: [units[row] for row in at.tolist()] for split, at in rows.items()}"
         parts.append(Statement(texts, target="texts"))
-    lines = _text(how["file"], how["encoding"])
+    lines = text_lines(how["file"], how["encoding"])
     lines += tree(
         CORPUS,
         one=one,
@@ -186,7 +186,7 @@ def write_labelled(reading: Reading) -> Straight | None:
     form = how["form"]
     carries: list[Function] = [filled_up]
     if form == "folders":
-        text = _text("", how["encoding"], "path")
+        text = text_lines("", how["encoding"], "path")
         lines = tree(FOLDERS, text=text)
     elif form == "table":
         read = _table(how)
@@ -195,7 +195,7 @@ def write_labelled(reading: Reading) -> Straight | None:
         columns = {"first": _name(how, "text"), "second": _name(how, "label")}
         lines = tree(FROM_TABLE, read=read, row="(one, other.strip())", **columns)
     else:
-        lines = _text(how["file"], how["encoding"])
+        lines = text_lines(how["file"], how["encoding"])
         if form == "JSON lines":
             lines += tree(FROM_JSON, text=quoted(how["text"]), label=quoted(how["label"]))
             carries.append(field_text)
@@ -227,7 +227,9 @@ def write_pairs(reading: Reading) -> Straight | None:
     """Pairs of texts, the second given as it is read and as it is predicted."""
     how = reading.options
     if how["other"]:
-        lines = _text(how["file"], how["encoding"]) + _text(how["other"], how["encoding"], target="other")
+        lines = text_lines(how["file"], how["encoding"]) + text_lines(
+            how["other"], how["encoding"], target="other"
+        )
         lines += tree(TWO_FILES)
     else:
         read = _table(how)
@@ -266,7 +268,7 @@ def _splitting(how: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in how.items() if name not in OWN}
 
 
-def _text(file: str, encoding: str, place: str = "", target: str = "text") -> list[Statement]:
+def text_lines(file: str, encoding: str, place: str = "", target: str = "text") -> list[Statement]:
     """Lines that read a text, with line feeds at the ends of lines."""
     place = place or f"(folder / {quoted(file)})"
     mark = '.removeprefix("\\ufeff")' if encoding in MARKED else ""

@@ -16,8 +16,9 @@ from engine.data.sets.mnist import load_mnist
 from engine.data.sets.public import load_cifar, load_idx_images
 from engine.data.splits import stratified_holdout
 from engine.data.tables.files import load_sheet, load_text_table, load_typed_table
+from engine.data.text.annotated import load_annotated
 from engine.data.text.texts import load_corpus, load_labelled_text, load_text_pairs
-from engine.emit.sources import arrays, clouds, drawn, graphs, images, public, series, tables, text
+from engine.emit.sources import annotated, arrays, clouds, drawn, graphs, images, public, series, tables, text
 from engine.emit.sources.straight import Function, Reading, Straight, Writer
 from engine.emit.sources.unrolled import is_unrolled, unrolled_carry, write_unrolled
 
@@ -38,6 +39,7 @@ WRITERS: Mapping[Function, Writer] = {
     load_graph: Writer(graphs.write_graph, graphs.MAY_CARRY),
     load_graph_batches: Writer(graphs.write_batches, graphs.MAY_CARRY),
     load_graph_folder: Writer(graphs.write_folder, graphs.MAY_CARRY),
+    load_annotated: Writer(annotated.write_annotated, annotated.MAY_CARRY),
     load_corpus: Writer(text.write_corpus, text.MAY_CARRY),
     load_labelled_text: Writer(text.write_labelled, text.MAY_CARRY),
     load_text_pairs: Writer(text.write_pairs, text.MAY_CARRY),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.layers.ragged import places_there
@@ -20,6 +21,24 @@ class ClassToken(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.cat((self.token.expand(len(x), 1, -1), x), 1)
+
+
+class Pointer(nn.Module):
+    """Scores (N, `steps`) of which step of a sequence (N, T, F) is meant; -10⁹ behind its end.
+
+    Source: Vinyals, Fortunato and Jaitly, 2015.
+    """
+
+    def __init__(self, features: int, steps: int) -> None:
+        super().__init__()
+        self.steps = steps
+        self.score = nn.Linear(features, 1)
+
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> Tensor:
+        scores: Tensor = self.score(x).squeeze(2)
+        if lengths is not None:
+            scores = scores.masked_fill(filled_up(x, lengths), -1e9)
+        return F.pad(scores, (0, self.steps - x.shape[1]), value=-1e9)
 
 
 def later_steps(x: Tensor) -> Tensor:

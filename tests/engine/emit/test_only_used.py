@@ -15,6 +15,7 @@ CALLED = {
     "set_to_none",  # a parameter that torch's own method has
     "samples",  # views of a chain, and whoever goes on with its samples
     "accepted",
+    "first",  # step of a text, read by attention with rotary positions
 }
 
 

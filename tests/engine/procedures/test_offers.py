@@ -74,6 +74,8 @@ def test_every_procedure_of_a_network_runs_and_its_states_are_json(project_id: s
         ("gan-digits", "sample", {"count": 3, "way": "line"}),
         ("dqn-grid", "play", {"moves": 12, "explore": 0.3}),
         pytest.param("stacked-autoencoder", "interpolate", {"count": 3}, marks=SLOW),
+        ("bert-stories", "answer", {"text": "who took the ball ? | Tom took the ball to the hall ."}),
+        pytest.param("bert-stories", "fill_in", {"text": "she was [mask] ."}, marks=SLOW),
         pytest.param("two-heads", "predict_odd", {"rows": (2, 3)}, marks=SLOW),
         ("iris", "attribute", {"rows": (0, 5), "method": "integrated gradients", "target": 1}),
         pytest.param("iris", "excite", {"layer": "hidden1", "steps": 5}, marks=SLOW),

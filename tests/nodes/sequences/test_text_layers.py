@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from engine.layers.sequences.tokens import Pointer
 from engine.layers.text_masking import MaskTokens, fixed_draws
 from engine.shapes.shapes import ShapeBook, Signature
 from tests.engine.sketches import catalogue
@@ -114,3 +115,27 @@ def test_what_cannot_be_masked_is_refused() -> None:
     with pytest.raises(Exception, match="More than all tokens"):
         layer_of(hidden=0.8, swapped=0.3)
     assert made({"share": 0.2, "size": 4000}).summary() == "20 % of 4,000 tokens"
+
+
+def test_tokens_behind_the_first_end_are_of_the_second_text() -> None:
+    model, _ = built("Segments", {}, (8,), whole=True)
+    tokens = torch.tensor([[2, 7, 3, 8, 9, 3, 0, 0], [2, 7, 8, 9, 3, 0, 0, 0]])
+    assert model(tokens).tolist() == [[0, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 1, 1, 1]]
+
+
+def test_a_pointer_scores_steps_by_one_dense_layer_and_never_the_filling() -> None:
+    torch.manual_seed(0)
+    layer, x = Pointer(4, 6), torch.randn(2, 5, 4)
+    found = layer(x, torch.tensor([3, 5]))
+    right = x @ layer.score.weight[0] + layer.score.bias
+    torch.testing.assert_close(found[0, :3], right[0, :3])
+    torch.testing.assert_close(found[1, :5], right[1])
+    assert (found[0, 3:] == -1e9).all() and found[1, 5] == -1e9
+
+
+def test_what_is_hidden_does_not_depend_on_how_far_rows_are_filled_up() -> None:
+    tokens = torch.randint(5, 72, (6, 20), generator=torch.Generator().manual_seed(0))
+    filled = torch.cat([tokens, torch.zeros(6, 9, dtype=torch.int64)], 1)
+    masking = MaskTokens(72).eval()
+    for short, long in zip(masking(tokens), masking(filled), strict=True):
+        assert torch.equal(short, long[:, :20])

@@ -68,9 +68,10 @@ def test_the_slider_goes_through_the_states(shaped: Workspace, qtbot: QtBot) -> 
     shown(view, {probe: snapshot(images, **{**facts, "images": True, "cut": True})})
     assert view.stage.currentWidget() is view.images and len(view.images.rows) == 2
     assert "more states would follow" in view.note
-    texts = {**facts, "texts": ("x", "y", "z")}
+    texts = {**facts, "texts": ("x", "y", "z"), "tags": ("NOUN", "", "VERB")}
     shown(view, {probe: snapshot(np.arange(3), **texts)})
     assert view.stage.currentWidget() is view.text
+    assert [(one.text, one.below) for one in view.text.tokens] == [("x", "NOUN"), ("y", "")]
     level = ((0, "x", -1.0, True), (0, "y", -2.0, False))
     tree = {**texts, "tree": (level, level, level), "log_probabilities": (-1.0, -1.5, -2.0)}
     shown(view, {probe: snapshot(np.arange(3), **tree)})

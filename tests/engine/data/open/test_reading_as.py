@@ -25,6 +25,7 @@ YES = {  # what each of these files can be; the first is what it is opened as
     SHIPPED / "romeo_and_juliet.txt": "TextCorpus",
     SHIPPED / "penguins.csv": "TableFile SeriesFile TextCorpus",
     SHIPPED / "co2.csv": "SeriesFile TableFile TextCorpus",
+    SHIPPED / "stories.tsv": "TableFile AnnotatedText TextPairs LabelledText TextCorpus",
     SHIPPED / "karate.edges": "GraphFile TableFile SeriesFile TextCorpus",
 }
 

@@ -12,6 +12,7 @@ import pytest
 
 from engine.catalogue import Data
 from engine.data.lazy import Lazy
+from engine.data.open.annotated import open_it as open_annotated
 from engine.data.open.opening import Opened, open_data
 from engine.data.open.text import open_corpus, open_labelled, open_pairs
 from engine.data.watch import Watch
@@ -24,6 +25,9 @@ WORDS = re.split(" ", TEXT)
 
 def sentences(count: int) -> list[str]:
     return [" ".join(WORDS[(at * step) % len(WORDS)] for step in range(1, 5 + at % 7)) for at in range(count)]
+
+
+TWICE = [(one.replace("\t", " "), one.replace("\t", " ")[4:]) for one in sentences(40)]
 
 
 def corpus(folder: Path) -> Opened:
@@ -193,6 +197,15 @@ def test_pairs_are_read_alike(form: str, way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("split", ["in time", "folds", "blocks of time", "bootstrap"])
 def test_pairs_are_split_alike(split: str, tmp_path: Path) -> None:
     checked(pairs("table", tmp_path), {"split": split, "lower": True})
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"tokeniser": "words", "lower": True, "length": 9}, {"split": "folds"}]
+)
+def test_annotated_texts_are_read_alike(changes: dict[str, Any], tmp_path: Path) -> None:
+    rows = [f"{one}\t{other}\t{'ab'[at % 2]}\t{other[:9]}" for at, (one, other) in enumerate(TWICE)]
+    (tmp_path / "a.tsv").write_text("\n".join(["first\tsecond\tkind\tanswer", *rows]), encoding="utf-8")
+    checked(open_annotated(tmp_path / "a.tsv", Watch()), {"size": 60, **changes})
 
 
 def test_a_table_that_is_not_plain_is_read_by_the_reader_of_the_application(tmp_path: Path) -> None:
