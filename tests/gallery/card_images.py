@@ -106,6 +106,7 @@ IMAGES = {
     "co2-series": Painted("forecast", "forecast"),
     "gaussian-process": Painted("fit", "likelihood"),
     "curve-bases": Painted("fit", "splines error"),
+    "plane-regions": Painted("linear-regions", "loss of fours", 2.2),
     "shallow-relu": Painted("linear-regions", "error of sixteen", 1.8),
     "three-rates": Painted("fit", "converging"),
     "four-classifiers": Painted("decision-regions", "QDA AUC"),

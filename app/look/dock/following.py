@@ -13,6 +13,7 @@ FIRST = (  # what everybody wants to see
     "hidden-tokens",
     "masks",
     "next-token",
+    "unit-steps",
     "example",
     "prediction",
     "activations",

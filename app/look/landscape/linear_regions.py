@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from app.charts.chart import Areas, Chart, Curve, Entry, Frame, Ground, Layer, Marks, Pieces
@@ -30,6 +30,7 @@ from engine.feed.feed import Snapshot
 STRENGTH = 0.3  # of a region's colour on the panel
 COLUMNS = 800  # of an image of regions side by side
 MOST_CURVES = 7
+WORDS_FROM = 380  # pixels of width that leave room for the numbers beside the chart
 LINES = ("text", "accent", "warning", "bad", "good")  # the joints of each layer, those behind the fifth alike
 SHAPES = ("circle", "square", "triangle", "diamond", "star")
 
@@ -52,7 +53,7 @@ def of_straight_pieces(subject: Subject) -> bool:
     "The pieces in which a ReLU network is linear, exactly; how many there are, and can be at most.",
     "Answers",
     of_straight_pieces,
-    rank=27,
+    rank=10,
 )
 class LinearRegions(OneProbe):
     """Regions in the colours of how many units are active; one more or one fewer is the next colour."""
@@ -77,7 +78,11 @@ class LinearRegions(OneProbe):
         found = self._lines(snapshot)
         self.words.setText("\n".join(word for word, _ in found))
         self.values.setText("\n".join(value for _, value in found))
-        self.set_note("within the reach of the data · colour: active units")
+        count, bound = len(facts["sizes"]), facts["at_most"]
+        words = (
+            f"{count:,} linear regions" if bound is None else f"{count:,} of at most {_short(bound)} regions"
+        )
+        self.set_note(f"{words} · colour: active units")
 
     def _show_line(self, snapshot: Snapshot) -> None:
         facts, array = snapshot.extra, snapshot.array.astype(np.float64)
@@ -127,11 +132,14 @@ class LinearRegions(OneProbe):
         facts = snapshot.extra
         found = [("linear regions", f"{len(facts['sizes']):,}")]
         if facts["at_most"] is not None:
-            found.append(
-                ("at most", f"{facts['at_most']:,}" if facts["at_most"] < 1e9 else number(facts["at_most"]))
-            )
+            found.append(("at most", _short(facts["at_most"])))
         units = " + ".join(f"{width:,}" for width in facts["widths"])
         return [*found, ("units with joints", units), ("parameters", f"{facts['parameters']:,}")]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for one in (self.words, self.values):
+            one.setVisible(self.width() >= WORDS_FROM)
 
     def table(self) -> Table | None:
         if self._found is None:
@@ -146,6 +154,10 @@ class LinearRegions(OneProbe):
             (int(one), int(facts["active"][one - 1]), *row.tolist())
             for one, row in zip(region, found, strict=True)
         ]
+
+
+def _short(count: int) -> str:
+    return f"{count:,}" if count < 10**9 else number(count)
 
 
 def spanned(values: NDArray[np.float64]) -> tuple[float, float]:

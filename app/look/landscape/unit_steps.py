@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.charts.chart import Chart, Curve, Frame, Layer, Marks
@@ -27,6 +27,7 @@ from engine.feed.feed import Probe, Snapshot
 from engine.shapes.heads import features_of, heads
 
 STEPS = ("arriving", "leaving", "weighted", "sum")
+ALL_FROM = 210  # pixels of height that leave room for all four charts
 TONES = (0.05, 0.18)  # how much of the accent regions have in turn
 
 
@@ -34,14 +35,23 @@ def is_taken_apart(subject: Subject) -> bool:
     """Whether the node is a hidden layer with a function, along one input on its way to a dense layer."""
     project, book = subject.as_trained
     graph, node_id = project.graph, subject.node_id
-    if book is None or node_id not in graph.nodes or not bends(subject):
-        return False
-    read = [book.types.get(link.target) for link in graph.outgoing(node_id)]
-    if not any(isinstance(kind, LayerType) and kind.traits.dense for kind in read):
+    if book is None or not bends(subject) or _read_by(subject) is None:
         return False
     behind = (one for one in heads(project, book) if node_id in graph.ancestors(one.prediction[0]))
     asked = next(behind, None)
     return asked is not None and len(features_of(project, book, asked)) == 1
+
+
+def _read_by(subject: Subject) -> str | None:
+    """The first dense layer that reads what leaves the node."""
+    project, book = subject.as_trained
+    if book is None or subject.node_id not in project.graph.nodes:
+        return None
+    for link in project.graph.outgoing(subject.node_id):
+        kind = book.types.get(link.target)
+        if isinstance(kind, LayerType) and kind.traits.dense:
+            return link.target
+    return None
 
 
 @view_kind(
@@ -50,10 +60,13 @@ def is_taken_apart(subject: Subject) -> bool:
     "What arrives at each unit, what leaves it, that times its weight, and the sum; with joints and regions.",
     "Curves",
     is_taken_apart,
-    rank=24,
+    rank=2,
 )
 class UnitSteps(OneProbe):
-    """Four charts along the input, a colour for each unit; dots are joints, stripes regions between them."""
+    """Four charts along the input, a colour for each unit; dots are joints, stripes regions between them.
+
+    A low card has room for the last two.
+    """
 
     card_size = (560, 380)
 
@@ -61,9 +74,11 @@ class UnitSteps(OneProbe):
         super().__init__(subject, parent)
         self.output = choice("unitStepsOutput", (("output 1", 0),), "Which output the units add up to")
         self.output.activated.connect(self._ask_again)
+        shape = Subject(subject.workspace, _read_by(subject) or "").shape_of()
+        self._outputs = shape[-1] if shape else 1
         self.charts = [Chart() for _ in STEPS]
         self.headings = [ElidedLabel("", "small") for _ in STEPS]
-        grid = QGridLayout(self)
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(2)
@@ -81,6 +96,7 @@ class UnitSteps(OneProbe):
     def draw_snapshot(self, snapshot: Snapshot) -> None:
         facts, array = snapshot.extra, snapshot.array.astype(np.float64)
         offer(self.output, [(f"output {one + 1}", one) for one in range(facts["outputs"])])
+        self._make_room()
         x, total = array[:, 0], array[:, 1]
         steps = np.split(array[:, 2:], 3, axis=1)
         joints = facts["joints"][np.argsort(facts["joints"][:, 1])]
@@ -99,10 +115,10 @@ class UnitSteps(OneProbe):
         for heading, words in zip(
             self.headings,
             (
-                "1  what arrives at each unit: w x + b",
-                "2  what leaves it, after the function",
-                f"3  times its weight to {read}",
-                f"4  their sum and the bias {number(facts['offset'])}",
+                "1  arrives: w x + b",
+                "2  leaves: after the function",
+                f"3  times its weight in {read}",
+                f"4  sum, with the bias {number(facts['offset'])}",
             ),
             strict=True,
         ):
@@ -118,8 +134,18 @@ class UnitSteps(OneProbe):
     def _frame(self, x: NDArray[np.float64], y: NDArray[np.float64], name: str) -> Frame:
         return Frame((x[0], x[-1]), spanned(y), name)
 
+    def _make_room(self) -> None:
+        everything = self.height() >= ALL_FROM
+        for one in (*self.headings[:2], *self.charts[:2]):
+            one.setVisible(everything)
+        self._grid.setRowStretch(1, int(everything))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
     def controls(self) -> QWidget | None:
-        return self.output
+        return self.output if self._outputs > 1 else None
 
     def table(self) -> Table | None:
         if self._found is None:
