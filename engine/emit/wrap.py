@@ -40,12 +40,27 @@ def _broken(text: str, width: int) -> list[str]:
     items = [text[left + 1 : right].strip() for left, right in pairwise(edges)]
     items = [item for item in items if item]
     if len(items) == 1 and not commas:
-        return [head, *("    " + line for line in _broken(items[0], width - 4)), tail]
+        lines = _in_parts(items[0], width - 4) or _broken(items[0], width - 4)
+        return [head, *("    " + line for line in lines), tail]
     lines = [head]
     for item in items:
         *most, last = _broken(item, width - 5)
         lines += ["    " + line for line in (*most, last + ",")]
     return [*lines, tail]
+
+
+def _in_parts(text: str, width: int) -> list[str]:
+    """A long text in quotes as texts that Python joins, broken behind spaces; [] for anything else."""
+    quote, inner = text[:1], text[1:-1]
+    if quote not in ("'", '"') or text[-1:] != quote or set("\\'\"") & set(inner) or " " not in inner:
+        return []
+    parts = [""]
+    for word in inner.split(" "):
+        if parts[-1] and len(parts[-1]) + len(word) + 3 > width:
+            parts.append("")
+        parts[-1] += f"{word} "
+    parts[-1] = parts[-1].removesuffix(" ")
+    return [f'"{part}"' for part in parts if part]
 
 
 def _unbracketed(text: str) -> list[str]:

@@ -108,7 +108,8 @@ class Model(nn.Module):
         self.typed_four = TypedLinear("1 1; 0.5 1; 0 1; -0.5 1")
         self.sum_of_four = LeastSquares(4, 1)
         self.typed_sixteen = TypedLinear(
-            "1 1; 0.875 1; 0.75 1; 0.625 1; 0.5 1; 0.375 1; 0.25 1; 0.125 1; 0 1; -0.125 1; -0.25 1; -0.375 1; -0.5 1; -0.625 1; -0.75 1; -0.875 1"
+            "1 1; 0.875 1; 0.75 1; 0.625 1; 0.5 1; 0.375 1; 0.25 1; 0.125 1; 0 1; -0.125 1; -0.25 1; -0.375 "
+            "1; -0.5 1; -0.625 1; -0.75 1; -0.875 1"
         )
         self.sum_of_sixteen = LeastSquares(16, 1)
 

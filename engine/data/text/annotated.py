@@ -52,7 +52,10 @@ def load_annotated(
 
 def annotated_rows(text: str, file: str) -> list[dict[str, str]]:
     """The rows of a table as {column: cell}. Errors: `ValueError` with the line where cells lack."""
-    names, *rows = [line.split("\t") for line in text.split("\n") if line.strip()]
+    lines = [line.split("\t") for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise ValueError(f'"{file}" has no rows.')
+    names, *rows = lines
     wrong = next((at for at, row in enumerate(rows, 2) if len(row) != len(names)), None)
     if wrong is not None:
         raise ValueError(f'"{file}", line {wrong:,}: there are not {len(names)} cells, one a column.')

@@ -248,6 +248,14 @@ KINDS: Mapping[str, Kind] = {
     "pairs": Kind(
         alone("pairs.tsv", "".join(f"one {at}\teins {at}\n" for at in range(30)).encode()), "TextPairs"
     ),
+    "annotated": Kind(
+        alone(
+            "notes.tsv",
+            b"first\tkind\ttags\n"
+            + "".join(f"it is {at} now\t{'ab'[at % 2]}\tO O N O\n" for at in range(30)).encode(),
+        ),
+        "AnnotatedText",
+    ),
     "series": Kind(series, "SeriesFile"),
     "series npy": Kind(alone("level.npy", saved(np.sin(np.arange(200) / 5))), "SeriesFile"),
     **{f"cloud {name}": Kind(alone(name, content)) for name, content in CLOUDS.items()},

@@ -14,7 +14,7 @@ from engine.document.dressing import Frame, Note
 from engine.document.edits import AddFrame, AddNote, SetBends, SetMuted, SetParam, SetShares
 from engine.document.files import from_text, load_project, to_text
 from engine.document.graph import Graph, Link, Node, Project
-from engine.errors import ProjectFileError
+from engine.errors import GraphError, ProjectFileError
 
 GALLERY = sorted((Path(__file__).parents[3] / "resources" / "gallery").glob("*.nloom"))
 
@@ -215,8 +215,12 @@ def test_an_example_with_three_levels_of_blocks_keeps_every_wire(path: Path) -> 
     there = set(project.graph.nodes)
     instances: list[str] = []
     inside: list[str] = []
-    for id in order[:3]:
-        for edit in group(project, [*inside, id], "Level"):
+    for id in order:
+        try:
+            edits = group(project, [*inside, id], "Level")
+        except GraphError:  # another node lies between
+            continue
+        for edit in edits:
             edit.apply(project)
         inside = [id for id, node in project.graph.nodes.items() if node.block and id not in there]
         instances.extend(inside)
@@ -224,6 +228,8 @@ def test_an_example_with_three_levels_of_blocks_keeps_every_wire(path: Path) -> 
         assert again == project
         assert wires(again) == wires(project)
         assert to_text(again) == to_text(project)
+        if len(instances) == 3:
+            break
     assert len(instances) == min(3, len(order))
     for instance in reversed(instances):
         for edit in ungroup(project, instance):

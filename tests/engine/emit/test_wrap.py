@@ -45,6 +45,14 @@ def test_the_look_is_that_of_a_formatter() -> None:
     ]
 
 
+def test_a_long_text_in_quotes_is_broken_behind_its_spaces() -> None:
+    statement = f"self.typed = TypedLinear({' '.join(f'{one} 1;' for one in range(40))!r})".replace("'", '"')
+    lines = wrapped(statement, 60)
+    assert max(map(len, lines)) <= 60 and ast.dump(ast.parse("\n".join(lines))) == ast.dump(
+        ast.parse(statement)
+    )
+
+
 def test_the_head_of_a_function_is_broken_too() -> None:
     arguments = ", ".join(f"{name}: Tensor" for name in NAMES[:4])
     lines = wrapped(f"    def forward(self, {arguments}) -> tuple[Tensor, Tensor]:", 110)
