@@ -145,6 +145,7 @@ class ByHand:
     counting = ("x",)
     streams = (("n1",),)
     splits = SPLITS
+    higher = frozenset[str]()
 
     def __init__(
         self,
