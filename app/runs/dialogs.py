@@ -77,7 +77,7 @@ class CompareDialog(QDialog):
             second = _run_words(new, names) if new is not None else "the open project"
             rows.addWidget(ElidedLabel(f"From {_run_words(old, names)} to {second}", "heading"))
             rows.addWidget(rule())
-            if ends := _ends(old, new):
+            if new is not None and (ends := _ends(old, new)) is not None:
                 rows.addWidget(label("Results", "caps"))
                 rows.addLayout(ends)
             _add_differences(rows, found)
@@ -119,11 +119,10 @@ def _run_words(record: RunRecord, names: Mapping[str, str]) -> str:
     return f"“{names.get(record.name, record.title)}” of {when(record.started)}"
 
 
-def _ends(old: RunRecord, new: RunRecord | None) -> QGridLayout | None:
+def _ends(old: RunRecord, new: RunRecord) -> QGridLayout | None:
     """How the runs ended, a row a value; None where they share none."""
-    shared = [] if new is None else [name for name in old.best if name in new.best]
-    both = [name for name in shared if name.startswith(("val_", "test_"))]
-    if new is None or not both:
+    both = [name for name in old.best if name in new.best and name.startswith(("val_", "test_"))]
+    if not both:
         return None
     grid = QGridLayout()
     grid.setHorizontalSpacing(10)

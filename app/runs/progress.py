@@ -299,8 +299,10 @@ def judged_by(feed: Feed | None) -> str:
 def best_metric(feed: Feed | None) -> float | None:
     """The best epoch's value of what the run is judged by; None before there are two epochs."""
     series = judged_by(feed)
-    values = feed.read(series)["value"] if feed is not None and series.startswith("val_") else ()
+    if feed is None or not series.startswith("val_"):
+        return None
+    values = feed.read(series)["value"]
     if len(values) < 2:
         return None
-    falls = lower_is_better(series, feed.higher if feed is not None else None)
-    return float(np.fmin.reduce(values) if falls else np.fmax.reduce(values))
+    best = np.fmin if lower_is_better(series, feed.higher) else np.fmax
+    return float(best.reduce(values))

@@ -117,7 +117,7 @@ def _show(options: argparse.Namespace) -> int:
         say(json.dumps(record.to_json()))
         return OK
     for name, value in record.to_json().items():
-        if name in ("best", "last") or value in ("", None, ()):
+        if name in ("best", "last", "higher") or value in ("", None, ()):
             continue
         shown = ", ".join(value) if isinstance(value, tuple) else value
         say(f"{name.replace('_', ' '):14}  {shown}")

@@ -42,7 +42,7 @@ from engine.runs.records import (
 log = logging.getLogger(__name__)
 
 INDEX = "index.sqlite"
-_VERSION = 1
+_VERSION = 2
 _PATIENCE = 10.0  # seconds to wait for another program that writes
 _NO_VALUES = ("epoch", "step", "seconds", "lr")
 
@@ -78,6 +78,7 @@ class RunRecord:
     branched_from: str = ""
     checkpoints: tuple[str, ...] = ()
     error: str = ""
+    higher: tuple[str, ...] | None = None  # values that improve as they grow, where the run says which
     best: Mapping[str, float] = field(default_factory=dict)
     last: Mapping[str, float] = field(default_factory=dict)
 
@@ -90,7 +91,7 @@ _COLUMNS = {
     for one in fields(RunRecord)
     if one.name not in ("folder", "best", "last")
 }
-_LISTS = ("tags", "checkpoints")
+_LISTS = ("tags", "checkpoints", "higher")
 
 
 class RunIndex:
@@ -246,7 +247,8 @@ def _record(
     last: Mapping[str, Mapping[str, float]],
 ) -> RunRecord:
     name = row["name"]
-    row |= {key: tuple(json.loads(row[key])) for key in _LISTS}
+    lists = {key: json.loads(row[key]) for key in _LISTS}
+    row |= {key: None if found is None else tuple(found) for key, found in lists.items()}
     return RunRecord(folder=runs / name, best=best.get(name, {}), last=last.get(name, {}), **row)
 
 
@@ -306,7 +308,8 @@ def _read(folder: Path) -> RunRecord:
 def _made(
     folder: Path, settings: Mapping[str, Any], history: list[dict[str, int | float]], labels: Labels
 ) -> RunRecord:
-    best, last = _figures(history, settings.get("results") or {}, settings.get("higher"))
+    higher = settings.get("higher")
+    best, last = _figures(history, settings.get("results") or {}, higher)
     newest = history[-1] if history else {}
     optimiser, rate = _optimiser(settings.get("plan") or {})
     origin = settings.get("branched_from") or {}
@@ -338,6 +341,7 @@ def _made(
         branched_from=str(origin.get("run", "")) if isinstance(origin, dict) else str(origin),
         checkpoints=tuple(kept_checkpoints(folder)),
         error=str(settings.get("error") or ""),
+        higher=None if higher is None else tuple(map(str, higher)),
         best=best,
         last=last,
     )

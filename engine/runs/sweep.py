@@ -18,15 +18,7 @@ from engine.document.files import save_project
 from engine.document.graph import Project
 from engine.errors import GraphError, NeuroloomError
 from engine.runs.index import RunRecord, read_run
-from engine.runs.records import (
-    SETTINGS,
-    Labels,
-    given_back,
-    lower_is_better,
-    new_folder,
-    read_settings,
-    write_labels,
-)
+from engine.runs.records import SETTINGS, Labels, given_back, lower_is_better, new_folder, write_labels
 
 MOST = 64  # runs of one sweep
 WAITING, RUNNING, FINISHED, FAILED, STOPPED = "waiting", "training", "finished", "failed", "stopped"
@@ -94,13 +86,15 @@ class Sweep:
     def best(self) -> Trial | None:
         """The finished run whose monitored value was the best."""
         name = self.monitor
-        done = [one for one in self.trials if one.state == FINISHED and one.record is not None]
-        judged = [one for one in done if one.record is not None and name in one.record.best]
+        judged = [
+            (one, record)
+            for one in self.trials
+            if one.state == FINISHED and (record := one.record) is not None and name in record.best
+        ]
         if not judged:
             return None
-        higher = read_settings(judged[0].record.folder).get("higher")  # type: ignore[union-attr]
-        sign = 1 if lower_is_better(name, higher) else -1
-        return min(judged, key=lambda one: sign * one.record.best[name])  # type: ignore[union-attr]
+        choose = min if lower_is_better(name, judged[0][1].higher) else max
+        return choose(judged, key=lambda pair: pair[1].best[name])[0]
 
     def cancel(self) -> None:
         """Have what trains end with a checkpoint, and nothing else begin; any thread may call this."""

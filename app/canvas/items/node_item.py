@@ -392,34 +392,36 @@ class NodeItem(QGraphicsItem):
                 painter.drawText(rect, bottom | side, text)
 
     def _named_inputs(self) -> Sequence[g.Spot]:
-        """Inputs with a label. The ports of a block mean what its maker called them: a wire hides the name
-        of the first alone, where the shape stands that it carries. Of other nodes a wire says enough.
-        """
-        spots, block = self.face.layout.inputs, self.face.form == "block"
-        if block and (self.hovered or self.selected):
-            return spots
-        named = spots[1:] if block else ()
-        return [spot for spot in spots if spot in named or spot.name not in self.linked_inputs]
+        """Inputs with a label: those without a wire, which says enough; of a block as `_names_of_block`."""
+        spots = self.face.layout.inputs
+        if self.face.form == "block":
+            return self._names_of_block(spots, self.linked_inputs)
+        return [spot for spot in spots if spot.name not in self.linked_inputs]
 
     def _named_outputs(self) -> Sequence[g.Spot]:
         """Outputs with a label: not the first, nor what hangs free below a wire, which leads down there.
 
-        None from afar. A pointer on the node, or its selection, brings all of them. A block names all but
-        the first with a wire.
+        None from afar. A pointer on the node, or its selection, brings all of them. Of a block they are as
+        `_names_of_block` says.
         """
-        block = self.face.form == "block"
-        every = self.face.layout.outputs
-        spots = every if block else every[1:]
+        if self.face.form == "block":
+            return self._names_of_block(self.face.layout.outputs, self.linked_outputs)
+        spots = self.face.layout.outputs[1:]
         if self.hovered or self.selected:
             return spots
-        if block:
-            return [spot for at, spot in enumerate(spots) if at or spot.name not in self.linked_outputs]
         if self._detail.zoom < PORT_ZOOM:
             return ()
         wired = [at for at, spot in enumerate(spots) if spot.name in self.linked_outputs]
         if not wired:
             return spots
         return [spot for at, spot in enumerate(spots) if at < wired[0] or spot.name in self.linked_outputs]
+
+    def _names_of_block(self, spots: Sequence[g.Spot], linked: frozenset[str]) -> Sequence[g.Spot]:
+        """All ports of a side, for they mean what their maker called them; but the first where it has a wire,
+        whose shape stands there, until a pointer or a selection asks.
+        """
+        every = self.hovered or self.selected or not spots or spots[0].name not in linked
+        return spots if every else spots[1:]
 
     def _paint_badge(self, painter: QPainter, theme: Theme, severity: str) -> None:
         """A disc for an error, a triangle for a warning: distinguished without colour."""
